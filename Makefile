@@ -1,0 +1,72 @@
+# Needs make and any Python >= 3.11 with venv. Everything is installed into .venv, at the versions of constraints.txt.
+#   make test    the tests                        make check   the whole gate, as CI runs it
+#   make demo    a short tour                     make real    the tests against real servers and clients
+#   make bench   the benchmarks
+
+.DEFAULT_GOAL := test
+.NOTPARALLEL:
+.PHONY: test demo check static format real bench wheel constraints clean
+unexport PYTHONPATH
+
+BIN := .venv/bin
+ENV := .venv/.ready
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+PYTHONS := $(PYTHON) python3 python3.13 python3.12 python3.11 python3.14 python
+
+# Made again only when what is to be installed has changed. hatchling comes first, so that the build itself is pinned too.
+$(ENV): pyproject.toml constraints.txt
+	@found=; for python in $(PYTHONS); do \
+	    if $$python -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then found=$$python; break; fi; \
+	done; \
+	if [ -z "$$found" ]; then \
+	    echo "No Python >= 3.11 with the venv module was found (tried: $(PYTHONS))." >&2; \
+	    echo "Install one (Debian and Ubuntu: apt install python3 python3-venv), or name it: make PYTHON=/path/to/python3 $(MAKECMDGOALS)" >&2; \
+	    exit 1; \
+	fi; \
+	echo "Making .venv with $$found ($$($$found --version)) ..."; \
+	rm -rf .venv && $$found -m venv .venv
+	@$(PIP) install -c constraints.txt hatchling editables
+	@$(PIP) install -c constraints.txt --no-build-isolation -e '.[dev]'
+	@touch $(ENV)
+
+test: $(ENV)
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+demo: $(ENV)
+	@$(BIN)/python examples/demo.py
+
+# The gate.
+check: static test wheel
+
+static: $(ENV)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy --strict
+	$(BIN)/lint-imports
+
+# Build the wheel, look at what is in it, install it into a fresh environment, import it and run it.
+wheel: $(ENV)
+	$(BIN)/python .ci/wheel_check.py
+
+# Third-party servers and clients: needs the network the first time, and node for some (those are skipped without it).
+real: $(ENV)
+	$(BIN)/python -m pytest -m real $(PYTEST_ARGS)
+
+bench: $(ENV)
+	$(BIN)/python benchmarks/run.py $(BENCH_ARGS)
+
+format: $(ENV)
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+# Resolve everything anew, without the old pins.
+constraints:
+	@rm -rf .venv
+	@head -n 1 constraints.txt > .constraints.new
+	@cp constraints.txt .constraints.old && : > constraints.txt
+	@$(MAKE) --no-print-directory $(ENV) || { mv .constraints.old constraints.txt; rm -f .constraints.new; exit 1; }
+	@$(BIN)/python -m pip freeze --exclude-editable >> .constraints.new
+	@mv .constraints.new constraints.txt && rm -f .constraints.old && touch $(ENV)
+
+clean:
+	rm -rf .venv dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis

@@ -1,0 +1,135 @@
+"""A change: one named difference that a revision made, with the steps that carry frames across it.
+
+Theory of operation: a step is a pure function of one decoded part of a frame (its members, each still JSON text) and of
+the facts of this crossing. It returns the same object when it has nothing to do and never alters its argument. What it
+can't carry it writes down in the notes, or refuses with a ``Fault``. Which steps run, and in which order, is the chain's.
+
+``upgrade`` and ``downgrade`` name the direction of the *server being shown*: an upgrade step runs when the server's
+revision is older than the change and the client's is not, in whichever direction the frame travels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from enum import Enum
+from typing import Any, Final
+
+from msgspec import Raw, Struct
+
+from dragoman_specs.version import Version
+
+EVERY: Final = "*"
+"""In place of a method: all of them, vendor methods included."""
+
+ABSENT: Final = Raw(b"")
+"""In place of a member's JSON text: there is no such member. Compared by identity."""
+
+Members = dict[str, Raw]
+
+
+class Part(Enum):
+    """Which part of a frame a step reshapes."""
+
+    RESULT = "result"
+    """The result of a request, server to client."""
+    TOOL = "tool"
+    """One tool of a ``tools/list`` result, already of a valid shape."""
+    ERROR = "error"
+    """The error of a request, server to client; ``code`` is an integer and ``message`` a string."""
+    NOTIFICATION = "notification"
+    """The params of a notification, server to client."""
+    CAPABILITIES = "capabilities"
+    """The server's capabilities."""
+    PARAMS = "params"
+    """The params of a request, client to server."""
+    ANSWER = "answer"
+    """The client's answer to a question of the server (a form, a sample, the roots)."""
+
+
+class Crossing(Struct, gc=False):
+    """The facts of one crossing: what is answered, and between whom. The receiver of a legacy server's frames is 2026-07-28."""
+
+    method: str
+    revision: Version
+    """The legacy server's revision."""
+    server_info: bytes = b""
+    """The server's ``Implementation`` as JSON text, valid; empty: no result is stamped with it."""
+    server_capabilities: dict[str, Any] = {}
+    list_ttl_ms: int = 0
+    """How long lists of a server that announces their changes may be cached; 0: not at all."""
+    name: str | None = None
+    """The tool or prompt asked for."""
+    uri: str | None = None
+    """The resource asked for."""
+    task_only: bool = False
+    """The tool is listed with ``execution.taskSupport: "required"``."""
+    strict: bool = False
+    """Refuse what would have to be repaired."""
+
+
+class Loss(Struct, frozen=True, gc=False):
+    """Something that could not be carried as it was. ``change`` is a change id or an area."""
+
+    change: str
+    detail: str
+
+
+class Shaped(Struct, frozen=True, gc=False):
+    """``raw`` is the JSON text of the translated member."""
+
+    raw: bytes
+    losses: tuple[Loss, ...] = ()
+
+
+class Fault(Struct, frozen=True, gc=False):
+    """What can't be brought into a valid shape. ``change`` is a change id or an area."""
+
+    change: str
+    message: str
+
+
+class Notes:
+    """The losses of one crossing. The same loss in many items is one line with a number."""
+
+    __slots__ = ("_counts",)
+
+    def __init__(self) -> None:
+        self._counts: dict[tuple[str, str], int] = {}
+
+    def add(self, change: str, detail: str) -> None:
+        """Write down a loss."""
+        key = (change, detail)
+        self._counts[key] = self._counts.get(key, 0) + 1
+
+    def losses(self) -> tuple[Loss, ...]:
+        """All of them, in the order of their first appearance."""
+        return tuple(
+            Loss(change, detail if count == 1 else f"{detail} ({count} times)") for (change, detail), count in self._counts.items()
+        )
+
+
+Step = Callable[[Members, Crossing, Notes], Members | Fault]
+
+
+class Change:
+    """A named change and the revision that made it. ``steps`` is what its module has hung on it."""
+
+    __slots__ = ("id", "since", "steps")
+
+    def __init__(self, change_id: str, *, since: Version) -> None:
+        self.id = change_id
+        self.since = since
+        self.steps: list[tuple[frozenset[str], Part, Step]] = []
+
+    def __str__(self) -> str:
+        return f"{self.id} ({self.since})"
+
+    def upgrade(self, methods: str | Iterable[str], part: Part) -> Callable[[Step], Step]:
+        """Hang a step on this change: for an older server that is shown to a client which has the change."""
+        names = frozenset((methods,) if isinstance(methods, str) else methods)
+
+        def hang(step: Step) -> Step:
+            self.steps.append((names, part, step))
+            return step
+
+        return hang

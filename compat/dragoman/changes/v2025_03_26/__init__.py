@@ -1,0 +1,1 @@
+"""What revision 2025-03-26 changed."""

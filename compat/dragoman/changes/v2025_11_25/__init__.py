@@ -1,0 +1,1 @@
+"""What revision 2025-11-25 changed."""

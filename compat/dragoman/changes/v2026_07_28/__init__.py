@@ -1,0 +1,1 @@
+"""What revision 2026-07-28 changed."""

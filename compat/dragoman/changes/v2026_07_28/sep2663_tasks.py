@@ -1,0 +1,68 @@
+"""SEP-2663: tasks left the core for an extension of another shape (2026-07-28, changelog; 2025-11-25, basic/utilities/tasks).
+
+The words of the core tasks of 2025-11-25 mean nothing to a modern client: the server's capability, how a tool wants to be
+executed and which task a message belongs to are not shown. Nothing is lost by it: a task-only tool is called as a task by
+the bridge. A handle in place of a result can't be told, because the client has no method to redeem it.
+"""
+
+from __future__ import annotations
+
+from msgspec import Raw
+
+from dragoman import frame, shape
+from dragoman.change import ABSENT, EVERY, Change, Crossing, Fault, Members, Notes, Part
+from dragoman_specs.names import META_RELATED_TASK
+from dragoman_specs.version import Version
+
+CHANGE = Change("sep2663_tasks", since=Version.V2026_07_28)
+
+
+@CHANGE.upgrade("tools/call", Part.RESULT)
+def no_handle(result: Members, _crossing: Crossing, _notes: Notes) -> Members | Fault:
+    """Refuse a task in place of a result."""
+    if "content" not in result and frame.members(result.get("task", ABSENT)) is not None:
+        return Fault(CHANGE.id, "tools/call: the server answered with a task, though none was asked for")
+    return result
+
+
+@CHANGE.upgrade(EVERY, Part.RESULT)
+def no_task_of_result(result: Members, _crossing: Crossing, _notes: Notes) -> Members:
+    """Take the task's name out of a result's ``_meta``."""
+    return _without_related_task(result)
+
+
+@CHANGE.upgrade(EVERY, Part.NOTIFICATION)
+def no_task_of_notification(params: Members, _crossing: Crossing, _notes: Notes) -> Members:
+    """Take the task's name out of a notification's ``_meta``."""
+    return _without_related_task(params)
+
+
+@CHANGE.upgrade(EVERY, Part.PARAMS)
+def no_task_of_request(params: Members, _crossing: Crossing, _notes: Notes) -> Members:
+    """A modern client can know no task of this server: what it writes under the name would mislead."""
+    return _without_related_task(params)
+
+
+@CHANGE.upgrade("tools/list", Part.TOOL)
+def no_execution(tool: Members, _crossing: Crossing, _notes: Notes) -> Members:
+    """Leave out how a tool wants to be executed."""
+    return _without(tool, "execution") if "execution" in tool else tool
+
+
+@CHANGE.upgrade(EVERY, Part.CAPABILITIES)
+def no_capability(capabilities: Members, _crossing: Crossing, _notes: Notes) -> Members:
+    """Leave out the capability."""
+    return _without(capabilities, "tasks") if "tasks" in capabilities else capabilities
+
+
+def _without_related_task(members: Members) -> Members:
+    present: Raw | None = members.get("_meta")
+    meta = (frame.members(present) if present is not None else None) or {}
+    if META_RELATED_TASK not in meta:
+        return members
+    kept = _without(meta, META_RELATED_TASK)
+    return {**members, "_meta": shape.raw(kept)} if kept else _without(members, "_meta")
+
+
+def _without(members: Members, left_out: str) -> Members:
+    return {name: value for name, value in members.items() if name != left_out}

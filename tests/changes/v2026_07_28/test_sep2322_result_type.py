@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+import pytest
+
+from crossings import NOVEMBER, answer, raw, result, told
+
+
+def test_bare_answer_to_a_question_is_untouched() -> None:
+    assert raw(answer("roots/list", '{"roots": []}', NOVEMBER)) == '{"roots": []}'
+
+
+def test_members_order_spacing_and_numbers_of_a_result_survive() -> None:
+    text = '{ "z":1.10, "content":[ ],"a":1e400 , "n":12345678901234567890123 }'
+    assert raw(result("tools/call", text)) == f'{{"resultType":"complete",{text[2:]}'
+
+
+@pytest.mark.parametrize("text", ["{}", "{ }", "{\t}"])
+def test_empty_result_of_a_vendor_method_is_only_complete(text: str) -> None:
+    assert raw(result("vendor/x", text)) == '{"resultType":"complete"}'
+
+
+def test_complete_of_a_legacy_server_is_kept_where_it_stood() -> None:
+    assert raw(result("tools/call", '{"content":[],"resultType":"complete"}')) == '{"content":[],"resultType":"complete"}'
+
+
+@pytest.mark.parametrize("said", ['"input_required"', '"task"', "null", "5"])
+def test_other_type_of_a_legacy_server_is_overwritten(said: str) -> None:
+    assert told(result("tools/call", f'{{"content":[],"resultType":{said}}}')) == (
+        '{"content":[],"resultType":"complete"}',
+        ["sep2322_result_type: a legacy result with a resultType of its own, which was overwritten"],
+    )
+
+
+def test_type_spelled_with_an_escape_is_overwritten_too() -> None:
+    assert raw(result("tools/call", '{"content":[],"result\\u0054ype":"complete"}')) == '{"content":[],"resultType":"complete"}'
+
+
+def test_answer_to_a_question_loses_the_type() -> None:
+    assert raw(answer("roots/list", '{"resultType":"complete","roots":[]}', NOVEMBER)) == '{"roots":[]}'

@@ -1,0 +1,142 @@
+"""Frames: what a line is, and that nothing of it is changed by reading it."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec import Raw
+
+from dragoman import frame
+
+PARSE_ERROR, INVALID_REQUEST = -32700, -32600
+
+
+def _request(line: bytes) -> frame.Request:
+    message = frame.parse(line)
+    assert isinstance(message, frame.Request)
+    return message
+
+
+@pytest.mark.parametrize("line", [b"", b"  ", b"\r", b"\xef\xbb\xbf", b"\t \r"])
+def test_blank_line_is_nothing(line: bytes) -> None:
+    assert frame.parse(line) is None
+
+
+@pytest.mark.parametrize("text", [b"1", b'"1"', b"-7", b"9007199254740993", b"123456789012345678901234567890", b'"\\u0061"', b'""'])
+def test_id_is_kept_as_written(text: bytes) -> None:
+    assert _request(b'{"jsonrpc":"2.0","id":' + text + b',"method":"x"}').id == text
+
+
+def test_ids_that_differ_only_in_type_are_different() -> None:
+    assert frame.id_key(b"1") != frame.id_key(b'"1"')
+
+
+def test_string_ids_that_differ_only_in_escapes_are_the_same() -> None:
+    assert frame.id_key(b'"\\u0061"') == frame.id_key(b'"a"')
+
+
+@pytest.mark.parametrize("text", [b"null", b"1.5", b"1.0", b"1e3", b"true", b"[]", b"{}"])
+def test_request_with_an_id_that_is_none_is_refused_without_an_id(text: bytes) -> None:
+    message = frame.parse(b'{"jsonrpc":"2.0","id":' + text + b',"method":"x"}')
+    assert message == frame.Malformed(INVALID_REQUEST, "Invalid request: the id must be a string or an integer")
+
+
+def test_params_stay_raw() -> None:
+    line = b'{"jsonrpc":"2.0","id":1,"method":"x","params":{"b":1e400,"a":-0.0,"n":123456789012345678901234567890}}'
+    assert bytes(_request(line).params or b"") == b'{"b":1e400,"a":-0.0,"n":123456789012345678901234567890}'
+
+
+def test_line_separators_of_unicode_are_data() -> None:
+    line = '{"jsonrpc":"2.0","id":1,"method":"x","params":{"t":"a\u2028b\u2029c"}}'.encode()
+    assert bytes(_request(line).params or b"") == '{"t":"a\u2028b\u2029c"}'.encode()
+
+
+def test_byte_order_mark_and_carriage_return_are_tolerated() -> None:
+    assert _request(b'\xef\xbb\xbf{"jsonrpc":"2.0","id":1,"method":"x"}\r').method == "x"
+
+
+def test_result_and_error_null_together_is_a_result() -> None:
+    message = frame.parse(b'{"jsonrpc":"2.0","id":1,"result":{},"error":null}')
+    assert isinstance(message, frame.Result)
+
+
+def test_error_with_a_null_id_has_no_owner() -> None:
+    message = frame.parse(b'{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"no"}}')
+    assert isinstance(message, frame.Failure)
+    assert message.id is None
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (b"hello", "Parse error"),
+        (b'{"jsonrpc":"2.0","id":1', "Parse error"),
+        (b'{"jsonrpc":"2.0","id":1,"result":{"a":NaN}}', "Parse error"),
+        (b'{"jsonrpc":"2.0","id":1,"result":{"a":"\\ud800"}}', "Parse error"),
+        (b'{"jsonrpc":"2.0","id":1,"result":{"a":"\xff"}}', "not UTF-8"),
+        (b'{"jsonrpc":"2.0","id":1,"result":' + b"[" * 10_000 + b"]" * 10_000 + b"}", "nested too deeply"),
+        (b"[" * 10_000 + b"]" * 10_000, "nested too deeply"),
+    ],
+)
+def test_what_is_no_json_is_a_parse_error(line: bytes, said: str) -> None:
+    message = frame.parse(line)
+    assert isinstance(message, frame.Malformed)
+    assert message.code == PARSE_ERROR
+    assert said in message.message
+
+
+@pytest.mark.parametrize("line", [b"5", b'"x"', b"null", b"true", b"{}", b'{"jsonrpc":"2.0"}', b'{"jsonrpc":"2.0","id":1}'])
+def test_json_that_is_no_message_is_an_invalid_request(line: bytes) -> None:
+    message = frame.parse(line)
+    assert isinstance(message, frame.Malformed)
+    assert message.code == INVALID_REQUEST
+
+
+def test_wrong_jsonrpc_is_refused_with_the_id_and_forgiven_when_lenient() -> None:
+    line = b'{"id":4,"method":"x"}'
+    assert frame.parse(line) == frame.Malformed(INVALID_REQUEST, 'Invalid request: jsonrpc must be "2.0"', b"4")
+    assert frame.parse(line, lenient=True) == frame.Request(b"4", "x", None)
+
+
+def test_batch_is_a_list_of_frames() -> None:
+    batch = frame.parse(b'[{"jsonrpc":"2.0","id":1,"method":"a"},{"jsonrpc":"2.0","method":"b"},7]')
+    assert isinstance(batch, list)
+    assert [type(item) for item in batch] == [frame.Request, frame.Notification, frame.Malformed]
+
+
+def test_tree_keeps_every_number_exact() -> None:
+    text = b'{"a":1e400,"b":-0.0,"c":1.10,"d":123456789012345678901234567890,"e":9007199254740993}'
+    assert frame.encode(frame.tree(text)) == text
+
+
+json_values = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(st.characters(exclude_categories=["Cs"])),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(st.characters(exclude_categories=["Cs"]), max_size=8), inner, max_size=4)
+    ),
+    max_leaves=12,
+)
+
+
+@given(json_values)
+def test_any_json_is_some_frame_or_a_malformed_one(value: object) -> None:
+    message = frame.parse(msgspec.json.encode(value))
+    assert isinstance(message, frame.Request | frame.Notification | frame.Result | frame.Failure | frame.Malformed | list)
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_never_raise(line: bytes) -> None:
+    frame.parse(line)
+
+
+@given(json_values)
+def test_a_result_goes_out_as_it_came_in(value: object) -> None:
+    raw = msgspec.json.encode(value)
+    message = frame.parse(frame.result(b"1", raw)[:-1])
+    assert message == frame.Result(b"1", Raw(raw)) or (isinstance(message, frame.Result) and bytes(message.result) == raw)
