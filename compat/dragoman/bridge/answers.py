@@ -1,0 +1,248 @@
+"""A legacy server's answers, told to a modern client.
+
+The stateless part (result types, cache hints, error codes, repairs) is the chain's; here is what needs memory: capabilities
+that were missing (-32021), URL elicitations (-32042), cursors, tool facts learnt from lists, tools that run only as a task
+(2025-11-25, basic/utilities/tasks), and answers that are broken or whose owner must be guessed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from msgspec import Raw, Struct
+
+from dragoman import chain, frame
+from dragoman.bridge import effects
+from dragoman.bridge.broken import ids_in, is_call, looks_like_frame, shown
+from dragoman.bridge.calls import Call
+from dragoman.bridge.cursors import wrap
+from dragoman.bridge.questions import missing_url_elicitation, url_elicitations
+from dragoman.bridge.session import PATIENCE
+from dragoman_specs.methods import ASKS
+from dragoman_specs.names import (
+    INTERNAL_ERROR,
+    META_SERVER_INFO,
+    META_SUBSCRIPTION_ID,
+    MISSING_CLIENT_CAPABILITY,
+    URL_ELICITATION_REQUIRED,
+)
+
+if TYPE_CHECKING:
+    from dragoman.bridge.session import Session
+    from dragoman.bridge.upgrade_server import UpgradeServer
+
+LISTS = frozenset({"tools/list", "prompts/list", "resources/list", "resources/templates/list"})
+
+
+_FALSE = Raw(b"false")
+
+
+class _Hints(Struct, rename="camel"):
+    read_only_hint: Any = None
+    idempotent_hint: Any = None
+
+
+class _Execution(Struct, rename="camel"):
+    task_support: Any = None
+
+
+class _Tool(Struct):
+    name: str
+    annotations: _Hints | None = None
+    execution: _Execution | None = None
+
+
+class _Tools(Struct):
+    tools: list[_Tool]
+
+
+class Answers:
+    """Shapes outcomes; ``_tools`` remembers what lists said of each tool."""
+
+    def __init__(self, bridge: UpgradeServer) -> None:
+        self._bridge = bridge
+        self._context = bridge.context
+        self._tools: dict[str, _Tool] = {}
+
+    # -- whole answers -----------------------------------------------------------------------------------------------
+
+    def answered(self, call: Call, answer: frame.Result | frame.Failure) -> None:
+        """The server has answered a call."""
+        if isinstance(answer, frame.Failure):
+            self._failed(call, answer.error)
+            return
+        if call.sent_as_task and self._task_created(call, answer.result):
+            return
+        session: Session = call.session
+        if call.refused and bytes((frame.members(answer.result) or {}).get("isError", _FALSE)) == b"true":
+            self._missing(call, call.refused)
+            return
+        shaped = chain.result_to_client(answer.result, self.crossing(call))
+        if isinstance(shaped, chain.Fault):
+            self._context.loss(shaped.change, shaped.message)
+            self._bridge.deliver(call, "error", frame.error(INTERNAL_ERROR, f"The server's result is not valid: {shaped.message}"))
+            return
+        value = shaped.raw
+        for loss in shaped.losses:
+            self._context.loss(loss.change, loss.detail)
+        if call.method in LISTS:
+            value = wrap(value, session, self._context.ids.instance)
+            if call.method == "tools/list":
+                self._learn(answer.result)
+        self._bridge.deliver(call, "result", value)
+
+    def crossing(self, call: Call) -> chain.Crossing:
+        """The facts of one crossing."""
+        session: Session = call.session
+        options = self._context.options
+        return chain.Crossing(
+            call.method,
+            session.revision,
+            session.server_info,
+            session.server_capabilities,
+            options.list_ttl_ms,
+            call.name,
+            call.uri,
+            call.name is not None and self._task_only(call.name),
+            options.strict,
+        )
+
+    def _failed(self, call: Call, error: Raw) -> None:
+        members = frame.members(error) or {}
+        if call.method in ASKS and bytes(members.get("code", Raw(b"0"))) == b"%d" % URL_ELICITATION_REQUIRED:
+            self._url_required(call, members)
+            return
+        if call.refused:
+            self._missing(call, call.refused)
+            return
+        shaped = chain.error_to_client(error, self.crossing(call))
+        for loss in shaped.losses:
+            self._context.loss(loss.change, loss.detail)
+        self._bridge.deliver(call, "error", shaped.raw)
+
+    def _url_required(self, call: Call, members: dict[str, Raw]) -> None:
+        data = members.get("data")
+        inputs = None if data is None else url_elicitations(frame.tree(data))
+        missing = missing_url_elicitation(call.capabilities)
+        if inputs is None:
+            text = "The server asked for a URL elicitation (-32042) without saying which"
+            self._bridge.deliver(call, "error", frame.error(INTERNAL_ERROR, text))
+        elif missing is not None:
+            self._missing(call, missing)
+        elif call.waiters:
+            self._bridge.parking.park_for_rerun(call, inputs)
+        else:
+            text = "The server asked for a URL elicitation while nobody waited for this call: call again"
+            self._bridge.deliver(call, "error", frame.error(INTERNAL_ERROR, text))
+
+    def _missing(self, call: Call, capabilities: dict[str, Any]) -> None:
+        names = ", ".join(sorted(capabilities))
+        error = frame.error(
+            MISSING_CLIENT_CAPABILITY,
+            f"This call needs a client capability that the request did not declare: {names}",
+            {"requiredCapabilities": capabilities},
+        )
+        self._bridge.deliver(call, "error", error)
+
+    # -- stamps ------------------------------------------------------------------------------------------------------
+
+    def stamp(self, session: Session, body: bytes) -> bytes:
+        """A result object of the bridge's own, with the server's identity."""
+        if not session.server_info:
+            return b"{%b}" % body
+        return b'{%b,"_meta":{"%b":%b}}' % (body, META_SERVER_INFO.encode(), session.server_info)
+
+    def listen_result(self, client_id: bytes) -> bytes:
+        """``SubscriptionsListenResult``: the graceful end of a stream."""
+        return b'{"resultType":"complete","_meta":{"%b":%b}}' % (META_SUBSCRIPTION_ID.encode(), client_id)
+
+    # -- tools -------------------------------------------------------------------------------------------------------
+
+    def _learn(self, result: Raw) -> None:
+        try:
+            listed = msgspec.json.decode(result, type=_Tools)
+        except msgspec.MsgspecError:
+            return
+        self._tools.update((tool.name, tool) for tool in listed.tools)
+
+    def is_harmless(self, name: str | None) -> bool:
+        """Whether the tool is listed as read-only or idempotent, so that running it twice does no harm."""
+        tool = self._tools.get(name or "")
+        hints = tool.annotations if tool is not None else None
+        return hints is not None and (hints.read_only_hint is True or hints.idempotent_hint is True)
+
+    def _task_only(self, name: str) -> bool:
+        tool = self._tools.get(name)
+        return tool is not None and tool.execution is not None and tool.execution.task_support == "required"
+
+    # -- tasks (sep1686_tasks) ---------------------------------------------------------------------------------------
+
+    def as_task(self, call: Call, params: dict[str, Raw]) -> dict[str, Raw]:
+        """A tool that runs only as a task is called as one, if the server declared that it can be."""
+        if call.method != "tools/call" or call.name is None or not self._task_only(call.name):
+            return params
+        if not call.session.declares("tasks", "requests", "tools", "call"):
+            return params
+        call.sent_as_task = True
+        return {**params, "task": Raw(b"{}")}
+
+    def _task_created(self, call: Call, result: Raw) -> bool:
+        task = frame.members((frame.members(result) or {}).get("task") or Raw(b"null"))
+        task_id = frame.text(task.get("taskId")) if task else None
+        if task_id is None or call.task_id is not None:
+            return False
+        call.task_id = task_id
+        session: Session = call.session
+        call.wire_id = self._context.ids.wire()
+        session.pending[call.wire_id] = call
+        line = frame.request(b"%d" % call.wire_id, "tasks/result", frame.encode({"taskId": task_id}))
+        self._context.to_server(session.number, line)
+        return True
+
+    def cancel(self, call: Call, reason: str) -> None:
+        """Tell the server that nobody waits for a call."""
+        session: Session = call.session
+        if call.task_id is not None:
+            session.request("tasks/cancel", frame.encode({"taskId": call.task_id}), lambda _answer: None, patience=PATIENCE)
+        else:
+            session.notify("notifications/cancelled", frame.encode({"requestId": call.wire_id, "reason": reason}))
+
+    # -- broken answers ----------------------------------------------------------------------------------------------
+
+    def owner(self, session: Session, frame_id: bytes | None) -> int | None:
+        """The wire id that an answer belongs to; ids that came back as strings are recognised, a null id if only one waits."""
+        if frame_id is None:
+            return next(iter(session.pending)) if len(session.pending) == 1 else None
+        digits = frame_id.strip(b'"')
+        return int(digits) if digits.isdigit() and int(digits) in session.pending else None
+
+    def malformed(self, session: Session, fault: frame.Malformed, line: bytes) -> None:
+        """A line of the server's that is no frame: its owner hears of it; text goes to the operator."""
+        if not looks_like_frame(line):
+            self._context.log(effects.WARNING, f"the server wrote on stdout: {shown(line)}")
+            return
+        self._context.log(effects.WARNING, f"the server sent a line that is no valid message ({fault.message}): {shown(line)}")
+        if is_call(line):
+            asked = next(iter(ids_in(line[: line.find(b'"params"')])), None)
+            if asked is not None:
+                self._context.refuse_server(session.number, asked, fault.code, fault.message)
+            self._context.loss("framing", "a request or notification of the server's that could not be read")
+            return
+        self.broken(session, line, f"The server's answer could not be read: {fault.message}")
+
+    def broken(self, session: Session, line: bytes, message: str) -> None:
+        """Answer whoever waits for a line that could not be read (``line`` may be its head only)."""
+        wire_id = next((known for known in (self.owner(session, found) for found in ids_in(line)) if known is not None), None)
+        if wire_id is None and len(session.pending) == 1:
+            wire_id = next(iter(session.pending))
+        if wire_id is None:
+            self._context.loss("framing", f"{message}; whose it was could not be told")
+            return
+        entry = session.pending.pop(wire_id)
+        error = frame.error(INTERNAL_ERROR, message)
+        if isinstance(entry, Call):
+            self._bridge.deliver(entry, "error", error)
+        else:
+            entry(frame.Failure(b"%d" % wire_id, Raw(error)))
+        self._bridge.pool.settled(session)

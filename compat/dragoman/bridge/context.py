@@ -1,0 +1,86 @@
+"""What every part of a bridge shares: the effects of this step, the time that was handed in, options, ids and secrets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from dragoman import frame
+from dragoman.bridge.effects import CancelTimer, CloseSession, Effect, Log, Loss, OpenSession, SetTimer, ToClient, ToServer
+from dragoman.bridge.ids import Ids
+from dragoman.bridge.options import Options
+from dragoman.bridge.sealing import Sealer
+
+_FOREVER = 10 * 365 * 86400.0
+
+
+class Context:
+    """Collects effects until ``take``; ``now`` is the monotonic time of the present step, ``wall`` reads epoch seconds."""
+
+    __slots__ = ("_out", "batch", "ids", "now", "options", "question_timeout", "sealer", "wall")
+
+    def __init__(self, options: Options, ids: Ids, sealer: Sealer, wall: Callable[[], float]) -> None:
+        self.options = options
+        self.question_timeout = options.question_timeout or _FOREVER
+        self.ids = ids
+        self.sealer = sealer
+        self.wall = wall
+        self.now = 0.0
+        self.batch: list[bytes] | None = None
+        self._out: list[Effect] = []
+
+    def take(self) -> list[Effect]:
+        """The effects collected so far; the list is handed over."""
+        out, self._out = self._out, []
+        return out
+
+    def emit(self, effect: Effect) -> None:
+        """Add any effect."""
+        self._out.append(effect)
+
+    def to_client(self, line: bytes) -> None:
+        """Send a finished line to the client."""
+        self._out.append(ToClient(line))
+
+    def to_server(self, session: int, line: bytes) -> None:
+        """Send a finished line to a server."""
+        self._out.append(ToServer(session, line))
+
+    def refuse(self, client_id: bytes | None, code: int, message: str, data: Any = None) -> None:
+        """Answer a client's request with an error."""
+        self._out.append(ToClient(frame.failure(client_id, frame.error(code, message, data))))
+
+    def refuse_server(self, session: int, wire_id: bytes, code: int, message: str) -> None:
+        """Answer a server's request with an error."""
+        self.answer_server(session, frame.failure(wire_id, frame.error(code, message)))
+
+    def answer_server(self, session: int, line: bytes) -> None:
+        """Answer a server's request; inside a batch the answers are collected."""
+        if self.batch is None:
+            self._out.append(ToServer(session, line))
+        else:
+            self.batch.append(line[:-1])
+
+    def open(self, session: int) -> None:
+        """Start a server process."""
+        self._out.append(OpenSession(session))
+
+    def close(self, session: int) -> None:
+        """End a server process."""
+        self._out.append(CloseSession(session))
+
+    def timer(self, key: str, delay: float) -> None:
+        """Call back under ``key`` in ``delay`` seconds."""
+        self._out.append(SetTimer(key, self.now + delay))
+
+    def cancel_timer(self, key: str) -> None:
+        """Forget a timer."""
+        self._out.append(CancelTimer(key))
+
+    def log(self, level: int, text: str) -> None:
+        """A line for the operator."""
+        self._out.append(Log(level, text))
+
+    def loss(self, change: str, detail: str) -> None:
+        """Record what could not be carried."""
+        self._out.append(Loss(change, detail))

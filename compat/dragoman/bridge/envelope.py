@@ -1,0 +1,141 @@
+"""sep2575_envelope: what every modern request carries in ``_meta`` (2026-07-28, basic/index#meta).
+
+Required are ``protocolVersion`` and ``clientCapabilities``; a request without them is malformed (-32602), one for a
+revision that is not served is answered -32022 with the revisions that are. The keys are the envelope: they are taken
+off here, and what is left of ``_meta`` belongs to the server behind the bridge.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Raw, Struct
+
+from dragoman import frame
+from dragoman.bridge.capabilities import invalid_capabilities, invalid_implementation
+from dragoman_specs.names import (
+    INVALID_PARAMS,
+    LOG_LEVELS,
+    META_CLIENT_CAPABILITIES,
+    META_CLIENT_INFO,
+    META_LOG_LEVEL,
+    META_PROTOCOL_VERSION,
+    META_SERVER_INFO,
+    META_SUBSCRIPTION_ID,
+    UNSUPPORTED_PROTOCOL_VERSION,
+)
+from dragoman_specs.version import MODERN
+
+SUPPORTED = [str(version) for version in MODERN]
+_SUPPORTED_RAW = {frame.encode(version): version for version in SUPPORTED}
+_CACHED = 256
+
+
+class Refusal(Struct, frozen=True):
+    """An error answer that is already decided; ``marked`` if the request did name a revision in ``_meta``."""
+
+    code: int
+    message: str
+    data: Any = None
+    marked: bool = True
+
+
+class Envelope(Struct):
+    """One request without its wrapping.
+
+    ``params`` are the remaining top-level members (``_meta`` among them only while a key of it remains), ``meta`` that
+    remainder. ``progress_token`` is the client's token as JSON text.
+    """
+
+    params: dict[str, Raw]
+    meta: dict[str, Raw]
+    capabilities: dict[str, Any]
+    client_info: bytes | None
+    log_level: str | None
+    progress_token: bytes | None
+
+
+class EnvelopeReader:
+    """Reads envelopes; remembers the capability and client objects already checked, which repeat on every request."""
+
+    def __init__(self) -> None:
+        self._capabilities: dict[bytes, dict[str, Any]] = {}
+        self._infos: set[bytes] = set()
+
+    def read(self, params: Raw | None) -> Envelope | Refusal:
+        """Check and take off the envelope of a request's params."""
+        members = frame.members(params)
+        if members is None:
+            return _invalid("params must be an object", marked=False)
+        meta_raw = members.pop("_meta", None)
+        if meta_raw is None:
+            needed = f"{META_PROTOCOL_VERSION} and {META_CLIENT_CAPABILITIES}"
+            return _invalid(f"params._meta is missing; every request of 2026-07-28 needs {needed} in it", marked=False)
+        meta = frame.members(meta_raw)
+        if meta is None:
+            return _invalid("params._meta must be an object", marked=False)
+        refusal = _version(meta.pop(META_PROTOCOL_VERSION, None))
+        if refusal is not None:
+            return refusal
+        return self._rest(members, meta)
+
+    def _rest(self, members: dict[str, Raw], meta: dict[str, Raw]) -> Envelope | Refusal:
+        capabilities = self._read_capabilities(meta.pop(META_CLIENT_CAPABILITIES, None))
+        if isinstance(capabilities, Refusal):
+            return capabilities
+        info = meta.pop(META_CLIENT_INFO, None)
+        info_text = None if info is None else bytes(info)
+        if info_text is not None and (fault := self._check_info(info_text)):
+            return _invalid(f"params._meta.{META_CLIENT_INFO}: {fault}")
+        level = meta.pop(META_LOG_LEVEL, None)
+        level_name = frame.text(level)
+        if level is not None and level_name not in LOG_LEVELS:
+            return _invalid(f"params._meta.{META_LOG_LEVEL} must be one of {', '.join(LOG_LEVELS)}")
+        token = meta.get("progressToken")
+        token_text = None if token is None else bytes(token)
+        if token_text is not None and not frame.valid_id(token_text):
+            return _invalid("params._meta.progressToken must be a string or an integer")
+        meta.pop(META_SERVER_INFO, None)
+        meta.pop(META_SUBSCRIPTION_ID, None)
+        return Envelope(members, meta, capabilities, info_text, level_name, token_text)
+
+    def _read_capabilities(self, raw: Raw | None) -> dict[str, Any] | Refusal:
+        if raw is None:
+            return _invalid(f"params._meta.{META_CLIENT_CAPABILITIES} is missing")
+        text = bytes(raw)
+        known = self._capabilities.get(text)
+        if known is not None:
+            return known
+        value = frame.tree(text)
+        fault = invalid_capabilities(value)
+        if fault:
+            return _invalid(f"params._meta.{META_CLIENT_CAPABILITIES}: {fault}")
+        if len(self._capabilities) < _CACHED:
+            self._capabilities[text] = value
+        return value  # type: ignore[no-any-return]
+
+    def _check_info(self, text: bytes) -> str | None:
+        if text in self._infos:
+            return None
+        fault = invalid_implementation(frame.tree(text))
+        if fault is None and len(self._infos) < _CACHED:
+            self._infos.add(text)
+        return fault
+
+
+def _version(raw: Raw | None) -> Refusal | None:
+    if raw is None:
+        return _invalid(f"params._meta.{META_PROTOCOL_VERSION} is missing", marked=False)
+    if bytes(raw) in _SUPPORTED_RAW:
+        return None
+    requested = frame.text(raw)
+    if requested is None:
+        return _invalid(f"params._meta.{META_PROTOCOL_VERSION} must be a string")
+    if requested in SUPPORTED:
+        return None
+    data = {"supported": SUPPORTED, "requested": requested}
+    return Refusal(UNSUPPORTED_PROTOCOL_VERSION, "Unsupported protocol version", data)
+
+
+def _invalid(message: str, *, marked: bool = True) -> Refusal:
+    return Refusal(INVALID_PARAMS, f"Invalid params: {message}", None, marked)

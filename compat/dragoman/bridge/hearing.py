@@ -1,0 +1,122 @@
+"""What a legacy server says, handed to the part that it concerns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import Raw
+
+from dragoman import chain, frame
+from dragoman.bridge.calls import Call
+from dragoman.bridge.listens import LIST_CHANGES
+from dragoman.bridge.notes import MESSAGE, PROGRESS
+from dragoman.bridge.session import Session
+from dragoman_specs.names import METHOD_NOT_FOUND
+from dragoman_specs.version import Version
+
+if TYPE_CHECKING:
+    from dragoman.bridge.upgrade_server import UpgradeServer
+
+_CHANGED = {method for _, method in LIST_CHANGES.values()}
+_QUESTIONS = frozenset({"elicitation/create", "sampling/createMessage", "roots/list"})
+BATCHING = Version.V2025_03_26
+_UPDATED = "notifications/resources/updated"
+_SWALLOWED = frozenset({"notifications/elicitation/complete", "notifications/tasks/status"})
+
+
+class Hearing:
+    """Reads a server's frames for one bridge."""
+
+    def __init__(self, bridge: UpgradeServer) -> None:
+        self._bridge = bridge
+        self._context = bridge.context
+
+    def hear(self, number: int, message: frame.Frame, line: bytes) -> None:
+        """One frame of a legacy server's."""
+        session = self._bridge.pool.by_number(number)
+        if session is None:
+            return
+        session.last_output = self._context.now
+        if isinstance(message, frame.Result | frame.Failure):
+            self._answered(session, message)
+        elif isinstance(message, frame.Notification):
+            self._notified(session, message)
+        elif isinstance(message, frame.Request):
+            self._asked(session, message)
+        elif isinstance(message, frame.Malformed):
+            self._bridge.answers.malformed(session, message, line)
+
+    def hear_batch(self, number: int, items: list[frame.Frame], line: bytes) -> None:
+        """A batch, which only 2025-03-26 knows: what can be answered at once is answered as one (basic/index#batching)."""
+        session = self._bridge.pool.by_number(number)
+        if session is None:
+            return
+        if session.revision is not BATCHING:
+            self._context.loss("pr0416_no_batching", "a batch from a server whose revision has none: its messages were taken one by one")
+        else:
+            self._context.batch = []
+        for item in items:
+            self.hear(number, item, line)
+        answers, self._context.batch = self._context.batch, None
+        if answers:
+            self._context.to_server(number, b"[%b]\n" % b",".join(answers))
+
+    def _answered(self, session: Session, answer: frame.Result | frame.Failure) -> None:
+        wire_id = self._bridge.answers.owner(session, answer.id)
+        entry = session.pending.pop(wire_id, None) if wire_id is not None else None
+        if entry is None:
+            self._context.loss("id", "an answer of the server's to no request in flight")
+        elif isinstance(entry, Call):
+            self._bridge.answers.answered(entry, answer)
+        else:
+            entry(answer)
+        self._bridge.pool.settled(session)
+
+    def _asked(self, session: Session, request: frame.Request) -> None:
+        if request.method == "ping":
+            session.answer(request.id, "result", b"{}")
+        elif request.method in _QUESTIONS:
+            self._bridge.parking.asking.ask(session, request)
+        else:
+            message = f"Method not found: {request.method}"
+            self._context.refuse_server(session.number, request.id, METHOD_NOT_FOUND, message)
+
+    def _notified(self, session: Session, note: frame.Notification) -> None:
+        params = frame.members(note.params)
+        if params is None:
+            self._context.loss("notification", f"{note.method} whose params are no object")
+        elif note.method == PROGRESS:
+            self._bridge.notes.progress(session, params)
+        elif note.method == MESSAGE:
+            self._bridge.notes.message(session, note.params or Raw(b"{}"))
+        elif note.method in _CHANGED or note.method == _UPDATED:
+            self._changed(session, note.method, params)
+        elif note.method == "notifications/cancelled":
+            self._bridge.parking.withdrawn(session, bytes(params.get("requestId", Raw(b"null"))))
+        elif note.method not in _SWALLOWED:
+            self._unknown_note(session, note)
+
+    def _changed(self, session: Session, method: str, params: dict[str, Raw]) -> None:
+        shaped = chain.notification_to_client(
+            Raw(frame.encode(params)), chain.Crossing(method, session.revision, b"", session.server_capabilities)
+        )
+        if isinstance(shaped, chain.Fault):
+            self._context.loss(shaped.change, shaped.message)
+        elif method == _UPDATED:
+            self._bridge.listens.updated(session, frame.members(Raw(shaped.raw)) or {})
+        else:
+            self._bridge.listens.changed(session, method, frame.members(Raw(shaped.raw)) or {})
+
+    def _unknown_note(self, session: Session, note: frame.Notification) -> None:
+        running = [call for call in session.calls() if call.waiters]
+        if len(running) == 1:
+            self._context.to_client(frame.notification(note.method, None if note.params is None else bytes(note.params)))
+        else:
+            self._context.loss("notification", f"{note.method}, which belongs to no one call")
+
+    def too_long(self, number: int, head: bytes, size: int) -> None:
+        """A line of the server's over the limit: its owner hears of it, the session goes on."""
+        session = self._bridge.pool.by_number(number)
+        if session is not None:
+            session.last_output = self._context.now
+            self._bridge.answers.broken(session, head, f"The server's answer has {size} bytes, more than --max-line allows")

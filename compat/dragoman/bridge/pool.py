@@ -1,0 +1,155 @@
+"""Which session serves which request.
+
+One legacy session is one initialized process. Over stdio there is one, because a second process would split a stateful
+server's state or collide with itself. It is opened by the first request with that request's capabilities; one that has
+served only discovery and lists is replaced when a request declares more, so that the server knows what it may ask. With
+``isolate_capabilities`` there is one a capability set, at most ``max_sessions``. A session with a parked call or a stream
+is never closed for another.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dragoman.bridge import effects
+from dragoman.bridge.capabilities import canonical, covers
+from dragoman.bridge.envelope import Envelope
+from dragoman.bridge.session import FAILED, LOST, STARTING, Session
+
+if TYPE_CHECKING:
+    from dragoman.bridge.upgrade_server import UpgradeServer
+
+
+class Pool:
+    """The sessions of one client connection."""
+
+    def __init__(self, bridge: UpgradeServer) -> None:
+        self._bridge = bridge
+        self._context = bridge.context
+        self._by_key: dict[str, Session] = {}
+        self._by_number: dict[int, Session] = {}
+        self._successors: dict[int, Session] = {}
+
+    # -- choosing --------------------------------------------------------------------------------------------------
+
+    def for_call(self, envelope: Envelope) -> Session:
+        """The session for a request that may ask."""
+        session = self.current(envelope)
+        if session is None:
+            return self._open(envelope)
+        if covers(session.capabilities, envelope.capabilities) or not self._replaceable(session):
+            return session
+        return self._replace(session, envelope)
+
+    def for_lists(self, envelope: Envelope) -> Session:
+        """The session for any other request."""
+        return self.current(envelope) or self._open(envelope)
+
+    def current(self, envelope: Envelope) -> Session | None:
+        """The session that would serve this request, if it is there."""
+        return self._by_key.get(self._key(envelope))
+
+    def anyone(self) -> Session | None:
+        """The newest session."""
+        return next(reversed(self._by_key.values()), None) if self._by_key else None
+
+    def by_number(self, number: int) -> Session | None:
+        """A session that is still heard."""
+        return self._by_number.get(number)
+
+    def sessions(self) -> list[Session]:
+        """All sessions."""
+        return list(self._by_number.values())
+
+    def _key(self, envelope: Envelope) -> str:
+        return canonical(envelope.capabilities) if self._context.options.isolate_capabilities else ""
+
+    # -- opening and closing -----------------------------------------------------------------------------------------
+
+    def _open(self, envelope: Envelope) -> Session:
+        session = self._new(envelope)
+        if len(self._by_key) > self._context.options.max_sessions and not self._make_room(session):
+            session.phase = FAILED
+            session.failure = f"All {self._context.options.max_sessions} sessions are in use (--max-sessions): try again later"
+            self._forget(session)
+        else:
+            session.open()
+        return session
+
+    def _new(self, envelope: Envelope) -> Session:
+        session = Session(self._context, self._context.ids.session(), envelope.capabilities, envelope.client_info)
+        session.on_ready = self._handshake_ended
+        self._by_key[self._key(envelope)] = session
+        self._by_number[session.number] = session
+        return session
+
+    def _make_room(self, newcomer: Session) -> bool:
+        for session in list(self._by_key.values()):
+            if session is not newcomer and not session.pending and session.phase != STARTING and not self._pinned(session):
+                self.drop(session)
+                return True
+        return False
+
+    def _pinned(self, session: Session) -> bool:
+        return self._bridge.parking.on_session(session) or len(self._bridge.listens) > 0
+
+    def _replaceable(self, session: Session) -> bool:
+        return not session.served_calls and not self._pinned(session) and session.number not in self._successors
+
+    def _replace(self, session: Session, envelope: Envelope) -> Session:
+        self._context.log(effects.INFO, "a request declares more capabilities than the session was opened with: a new session replaces it")
+        following = self._new(envelope)
+        self._successors[session.number] = following
+        self.settled(session)
+        return following
+
+    def settled(self, session: Session) -> None:
+        """The session has one request less in flight; one that is to be replaced ends with the last."""
+        if session.pending or session.phase == STARTING:
+            return
+        following = self._successors.pop(session.number, None)
+        if following is not None:
+            self._by_number.pop(session.number, None)
+            self._context.close(session.number)
+            following.open()
+
+    def drop(self, session: Session) -> None:
+        """Close a session and forget it."""
+        self._forget(session)
+        self._context.close(session.number)
+
+    def make_way(self) -> None:
+        """A legacy connection needs a process: end those that have served nothing but discovery and lists."""
+        for session in self.sessions():
+            if not session.pending and session.phase != STARTING and self._replaceable(session):
+                self.drop(session)
+
+    def _forget(self, session: Session) -> None:
+        self._by_number.pop(session.number, None)
+        for key in [key for key, value in self._by_key.items() if value is session]:
+            del self._by_key[key]
+
+    def _handshake_ended(self, session: Session) -> None:
+        if session.is_modern:
+            self._forget(session)
+            self._bridge.modern(session)
+        elif session.phase == FAILED:
+            self._context.log(effects.ERROR, session.failure)
+            self.drop(session)
+        else:
+            self._bridge.listens.session_ready(session)
+
+    def lost(self, number: int, reason: str) -> None:
+        """The process of a session is gone."""
+        session = self._by_number.get(number)
+        if session is None:
+            return
+        self._forget(session)
+        self._context.log(effects.ERROR if session.pending else effects.WARNING, f"the server's process has ended: {reason}")
+        session.failure = f"The server's process has ended before it answered: {reason}"
+        session.phase = LOST
+        self._bridge.session_ended(session)
+        session.lost()
+        following = self._successors.pop(number, None)
+        if following is not None:
+            following.open()

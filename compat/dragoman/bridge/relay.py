@@ -1,0 +1,107 @@
+"""Passthrough: client and server speak the same era, and every line goes on as it came.
+
+Only what a process in the middle owes its peers is added: a request is remembered until its answer, so that it gets one
+when the server dies or breaks its line; text on the server's stdout that is no message goes to the operator. Line endings
+are LF whatever came in, and a byte order mark is taken off, since servers in the field stop at either.
+"""
+
+from __future__ import annotations
+
+from msgspec import Raw
+
+from dragoman import frame
+from dragoman.bridge import effects
+from dragoman.bridge.broken import ids_in, is_call, looks_like_frame, shown
+from dragoman.bridge.context import Context
+from dragoman_specs.names import INTERNAL_ERROR
+from dragoman_specs.version import Version, parse
+
+_BOM = b"\xef\xbb\xbf"
+
+
+class Relay:
+    """One relayed connection; ``number`` is its session, None while there is no process."""
+
+    def __init__(self, context: Context, number: int | None = None) -> None:
+        self._context = context
+        self.number = number
+        self.revision: Version | None = None
+        self._in_flight: dict[bytes, tuple[bytes, str]] = {}
+
+    @property
+    def initialized(self) -> bool:
+        """Whether the server has accepted ``initialize``."""
+        return self.revision is not None
+
+    @property
+    def idle(self) -> bool:
+        """Whether no request waits for an answer (streams last as long as the connection and do not count)."""
+        return all(method == "subscriptions/listen" for _, method in self._in_flight.values())
+
+    def from_client(self, message: frame.Frame | list[frame.Frame], line: bytes) -> None:
+        """A line of the client's."""
+        if self.number is None:
+            self.number = self._context.ids.session()
+            self._context.open(self.number)
+        for item in message if isinstance(message, list) else [message]:
+            if isinstance(item, frame.Request):
+                self._in_flight[frame.id_key(item.id)] = (item.id, item.method)
+            elif isinstance(item, frame.Notification) and item.method == "notifications/cancelled":
+                target = bytes((frame.members(item.params) or {}).get("requestId", Raw(b"null")))
+                if frame.valid_id(target):
+                    self._in_flight.pop(frame.id_key(target), None)
+        self._context.to_server(self.number, _clean(line) + b"\n")
+
+    def from_server(self, line: bytes) -> None:
+        """A line of the server's."""
+        message = frame.parse(line, lenient=True)
+        if message is None:
+            return
+        if isinstance(message, frame.Malformed):
+            self._broken(line, f"The server's answer could not be read: {message.message}")
+            return
+        for item in message if isinstance(message, list) else [message]:
+            if isinstance(item, frame.Result | frame.Failure) and item.id is not None:
+                owner = self._in_flight.pop(frame.id_key(item.id), None)
+                if owner is not None and owner[1] == "initialize" and isinstance(item, frame.Result):
+                    self._adopt(item.result)
+        self._context.to_client(_clean(line) + b"\n")
+
+    def _adopt(self, result: Raw) -> None:
+        version = frame.text((frame.members(result) or {}).get("protocolVersion"))
+        self.revision = (parse(version) if version else None) or Version.V2025_11_25
+
+    def too_long(self, head: bytes, size: int) -> None:
+        """A line over the limit was skipped."""
+        self._broken(head, f"The server's answer has {size} bytes, more than --max-line allows")
+
+    def _broken(self, line: bytes, message: str) -> None:
+        if not looks_like_frame(line):
+            self._context.log(effects.WARNING, f"the server wrote on stdout: {shown(line)}")
+            return
+        self._context.log(effects.WARNING, f"the server sent a line that is no valid message: {shown(line)}")
+        if is_call(line):
+            self._context.loss("framing", "a request or notification of the server's that could not be read")
+            return
+        key = next((key for key in map(frame.id_key, ids_in(line)) if key in self._in_flight), None)
+        if key is None and len(self._in_flight) == 1:
+            key = next(iter(self._in_flight))
+        if key is None:
+            self._context.loss("framing", f"{message}; whose it was could not be told")
+        else:
+            self._context.refuse(self._in_flight.pop(key)[0], INTERNAL_ERROR, message)
+
+    def give_up(self, message: str) -> None:
+        """Answer every request in flight with an error."""
+        for client_id, _ in self._in_flight.values():
+            self._context.refuse(client_id, INTERNAL_ERROR, message)
+        self._in_flight.clear()
+
+    def lost(self, reason: str) -> None:
+        """The process is gone; the next message would start another."""
+        self.number = None
+        self.give_up(f"The server's process has ended before it answered: {reason}")
+
+
+def _clean(line: bytes) -> bytes:
+    return line.removeprefix(_BOM).rstrip(b"\r")

@@ -1,0 +1,208 @@
+"""One connection to a legacy server: handshake, requests in flight, facts learnt (lifecycle page of each legacy revision).
+
+Theory of operation. A session is STARTING from ``open`` until the server has answered ``initialize``; requests wait in
+``held`` meanwhile. READY it takes requests, each under a wire id of ours. FAILED means that the handshake came to
+nothing (``failure`` says why); LOST means that the process is gone. Neither comes back: the next request opens another.
+
+``initialize`` comes first and the bridge falls forward: every legacy server accepts it as its first message, while some
+exit, hang or flood on anything else. A server that refuses it is asked ``server/discover`` and may turn out to be modern.
+A refusal that names legacy revisions is followed by another try with the newest of them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from msgspec import Raw
+
+from dragoman import chain, frame
+from dragoman.bridge import effects
+from dragoman.bridge.calls import Call, Turns
+from dragoman.bridge.capabilities import for_server
+from dragoman.bridge.context import Context
+from dragoman.bridge.envelope import SUPPORTED
+from dragoman_specs.names import META_CLIENT_CAPABILITIES, META_CLIENT_INFO, META_PROTOCOL_VERSION, UNSUPPORTED_PROTOCOL_VERSION
+from dragoman_specs.version import LATEST_LEGACY, LATEST_MODERN, Era, Version, nearest_legacy, parse
+
+STARTING, READY, FAILED, LOST = "starting", "ready", "failed", "lost"
+PATIENCE = 5.0
+"""Seconds for an answer to a request of the bridge's own: servers in the field ignore methods that they do not know."""
+OWN_INFO = b'{"name":"dragoman","title":"dragoman protocol bridge","version":"0.1.0"}'
+
+Answer = frame.Result | frame.Failure
+Waiter = Callable[[Answer], None]
+_DATE = re.compile(r"\b20\d\d-\d\d-\d\d\b")
+
+
+class Session:
+    """The bridge's side of one server process; ``verdict`` is called once, when the handshake has ended."""
+
+    def __init__(self, context: Context, number: int, capabilities: dict[str, Any], client_info: bytes | None) -> None:
+        self.context = context
+        self.number = number
+        self.capabilities = capabilities
+        self.client_info = client_info or OWN_INFO
+        self.phase = STARTING
+        self.failure = ""
+        self.is_modern = False
+        self.revision = LATEST_LEGACY
+        self.server_info = b""
+        self.server_capabilities: dict[str, Any] = {}
+        self.instructions: str | None = None
+        self.pending: dict[int, Call | Waiter] = {}
+        self.held: list[Callable[[], None]] = []
+        self.turns = Turns(strict=context.options.one_call_per_session)
+        self.served_calls = False
+        self.log_level: str | None = None
+        self.last_output = context.now
+        self.on_ready: Callable[[Session], None] = lambda _session: None
+        self._tried: set[Version] = set()
+
+    # -- handshake -----------------------------------------------------------------------------------------------
+
+    def open(self) -> None:
+        """Start the server and shake hands."""
+        self.context.open(self.number)
+        if self.context.options.start_timeout:
+            self.context.timer(f"start:{self.number}", self.context.options.start_timeout)
+        self._initialize(LATEST_LEGACY)
+
+    def _initialize(self, version: Version) -> None:
+        self._tried.add(version)
+        capabilities = frame.encode(for_server(self.capabilities, version))
+        params = b"".join(
+            (b'{"protocolVersion":"', version.encode(), b'","capabilities":', capabilities, b',"clientInfo":', self.client_info, b"}")
+        )
+        self.request("initialize", params, self._initialized)
+
+    def _initialized(self, answer: Answer) -> None:
+        if isinstance(answer, frame.Result):
+            self._adopt(answer.result)
+            return
+        error = _error_text(answer.error)
+        named = [version for version in map(parse, _DATE.findall(error)) if version and version.era is Era.LEGACY]
+        again = max((version for version in named if version not in self._tried), default=None, key=str)
+        if again is not None:
+            self.context.log(effects.INFO, f"the server refused the revision offered and named {again}: trying that")
+            self._initialize(again)
+        elif self.context.options.server_era == "auto":
+            self._discover(error)
+        else:
+            self.fail(f"the server refused initialize: {error}")
+
+    def _adopt(self, result: Raw) -> None:
+        members = frame.members(result)
+        version = frame.text(members.get("protocolVersion")) if members else None
+        if members is None or version is None:
+            self.fail("the server answered initialize with a result that names no protocolVersion")
+            return
+        known = parse(version)
+        self.revision = known if known is not None and known.era is Era.LEGACY else nearest_legacy(version)
+        if known is not self.revision:
+            self.context.log(effects.WARNING, f"the server chose the revision {version!r} in its handshake: spoken to as {self.revision}")
+        capabilities, losses = chain.capabilities_to_client(members.get("capabilities", Raw(b"{}")))
+        self.server_info, more = chain.implementation_to_client(members.get("serverInfo"))
+        for loss in (*losses, *more):
+            self.context.loss(loss.change, loss.detail)
+        self.server_capabilities = capabilities
+        self.instructions = frame.text(members.get("instructions"))
+        self.notify("notifications/initialized")
+        self._end_handshake(READY)
+
+    def _discover(self, refusal: str) -> None:
+        """The server knows no ``initialize``: perhaps it is modern (basic/versioning, stdio fall-forward)."""
+
+        def discovered(answer: Answer) -> None:
+            if names_modern(answer):
+                self.is_modern = True
+                self.fail("the server is modern")
+            else:
+                self.fail(f"the server refused initialize: {refusal}")
+
+        self.request("server/discover", probe_params(), discovered)
+
+    def fail(self, why: str) -> None:
+        """The handshake came to nothing."""
+        self.failure = why
+        self._end_handshake(FAILED)
+
+    def _end_handshake(self, phase: str) -> None:
+        self.phase = phase
+        self.context.cancel_timer(f"start:{self.number}")
+        self.on_ready(self)
+        held, self.held = self.held, []
+        for step in held:
+            step()
+
+    def lost(self) -> None:
+        """The process is gone: whoever waited for the handshake learns why from ``failure``."""
+        self.context.cancel_timer(f"start:{self.number}")
+        self.pending.clear()
+        held, self.held = self.held, []
+        for step in held:
+            step()
+
+    # -- talking -------------------------------------------------------------------------------------------------
+
+    def when_ready(self, step: Callable[[], None]) -> None:
+        """Run ``step`` now, or when the handshake has ended (it looks at ``phase`` itself)."""
+        if self.phase == STARTING:
+            self.held.append(step)
+        else:
+            step()
+
+    def request(self, method: str, params: bytes, waiter: Waiter, *, patience: float | None = None) -> int:
+        """Send a request of the bridge's own; after ``patience`` seconds it counts as failed (None: another timer watches)."""
+        wire_id = self.context.ids.wire()
+        self.pending[wire_id] = waiter
+        if patience is not None:
+            self.context.timer(f"own:{wire_id}", patience)
+        self.context.to_server(self.number, frame.request(b"%d" % wire_id, method, params))
+        return wire_id
+
+    def notify(self, method: str, params: bytes | None = None) -> None:
+        """Send a notification."""
+        self.context.to_server(self.number, frame.notification(method, params))
+
+    def answer(self, wire_id: bytes, member: str, value: bytes) -> None:
+        """Answer a request of the server's."""
+        line = frame.result(wire_id, value) if member == "result" else frame.failure(wire_id, value)
+        self.context.answer_server(self.number, line)
+
+    def calls(self) -> list[Call]:
+        """The client's requests in flight on this session, oldest first."""
+        return [entry for entry in self.pending.values() if isinstance(entry, Call)]
+
+    def declares(self, *path: str) -> bool:
+        """Whether the server declared a capability, e.g. ``declares("resources", "subscribe")``."""
+        here: Any = self.server_capabilities
+        for name in path:
+            here = here.get(name) if isinstance(here, dict) else None
+        return here is not None and here is not False
+
+
+def probe_params() -> bytes:
+    """Params of a ``server/discover`` of the bridge's own."""
+    meta = {META_PROTOCOL_VERSION: str(LATEST_MODERN), META_CLIENT_INFO: Raw(OWN_INFO), META_CLIENT_CAPABILITIES: {}}
+    return frame.encode({"_meta": meta})
+
+
+def names_modern(answer: Answer) -> bool:
+    """Whether an answer to ``server/discover`` proves a modern server (a list of modern revisions is the only proof)."""
+    if isinstance(answer, frame.Result):
+        members = frame.members(answer.result) or {}
+        versions = frame.tree(members["supportedVersions"]) if "supportedVersions" in members else None
+    else:
+        error = frame.tree(answer.error)
+        data = error.get("data") if isinstance(error, dict) and error.get("code") == UNSUPPORTED_PROTOCOL_VERSION else None
+        versions = data.get("supported") if isinstance(data, dict) else None
+    return isinstance(versions, list) and any(version in SUPPORTED for version in versions)
+
+
+def _error_text(error: Raw) -> str:
+    members = frame.members(error) or {}
+    message = frame.text(members.get("message")) or "no message"
+    data = members.get("data")
+    return message if data is None else f"{message} {bytes(data)[:2000].decode(errors='replace')}"

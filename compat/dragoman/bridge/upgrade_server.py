@@ -1,0 +1,338 @@
+"""UpgradeServer: a legacy server (2024-11-05 … 2025-11-25) shown to a client of 2026-07-28.
+
+Theory of operation. The client speaks statelessly: every request carries its envelope. Behind the bridge is one session,
+opened by the first request with that request's capabilities and kept warm; ``--isolate-capabilities`` keeps one a
+capability set. A request becomes a ``Call``; all calls run at the same time on their session, under wire ids of ours.
+
+Three registries: ``_waiting`` maps ids of client requests in flight to their calls (a duplicate id is refused);
+``session.pending`` maps wire ids to what waits for the server's answer; ``Parking`` holds calls whose client has been
+asked something. A client request is answered exactly once, by ``_respond``, or is cancelled and hears nothing more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from msgspec import Raw
+
+from dragoman import frame
+from dragoman.bridge.answers import LISTS, Answers
+from dragoman.bridge.calls import DONE, PARKED, QUEUED, RUNNING, Call
+from dragoman.bridge.context import Context
+from dragoman.bridge.cursors import unwrap
+from dragoman.bridge.deadlines import Deadlines
+from dragoman.bridge.discover import discover_result
+from dragoman.bridge.envelope import Envelope, EnvelopeReader, Refusal
+from dragoman.bridge.hearing import Hearing
+from dragoman.bridge.listens import Listens
+from dragoman.bridge.notes import Notes
+from dragoman.bridge.parking import Parking
+from dragoman.bridge.pool import Pool
+from dragoman.bridge.session import READY, Session
+from dragoman_specs.methods import ASKS, is_removed_core
+from dragoman_specs.names import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND
+
+
+class UpgradeServer:
+    """The bridge itself; see the module. ``on_modern`` is told of a session whose server turned out to be modern."""
+
+    def __init__(self, context: Context, on_modern: Callable[[Session], None]) -> None:
+        self.context = context
+        self._on_modern = on_modern
+        self._reader = EnvelopeReader()
+        self._waiting: dict[bytes, Call] = {}
+        self.closing = False
+        self.pool = Pool(self)
+        self.notes = Notes(self)
+        self.parking = Parking(self)
+        self.listens = Listens(self)
+        self.answers = Answers(self)
+        self.deadlines = Deadlines(self)
+        self.hearing = Hearing(self)
+
+    # -- from the client -------------------------------------------------------------------------------------------
+
+    def read(self, request: frame.Request) -> Envelope | Refusal:
+        """The envelope of a request."""
+        return self._reader.read(request.params)
+
+    def from_client(self, request: frame.Request, envelope: Envelope) -> None:
+        """A modern request whose envelope is good."""
+        key = frame.id_key(request.id)
+        method = request.method
+        if key in self._waiting or key in self.listens:
+            self.context.refuse(request.id, INVALID_REQUEST, "Invalid request: another request with this id is in flight")
+        elif method == "server/discover":
+            self._discover(request, key, envelope)
+        elif method == "subscriptions/listen":
+            self.listens.open(request, key, envelope)
+        elif is_removed_core(method):
+            message = f"Method not found: {method} is not part of 2026-07-28"
+            self.context.refuse(request.id, METHOD_NOT_FOUND, message)
+        elif method in ASKS and ("requestState" in envelope.params or "inputResponses" in envelope.params):
+            self.parking.retry(request, envelope)
+        else:
+            self.start(request, envelope, None)
+
+    def _discover(self, request: frame.Request, key: bytes, envelope: Envelope) -> None:
+        call = Call(self.context.ids.call(), request.method, envelope, request.id)
+        session = call.session = self.pool.for_lists(envelope)
+        self._waiting[key] = call
+
+        def discovered() -> None:
+            if call.status == DONE:
+                return
+            if session.phase != READY:
+                self._refuse_call(call, session)
+            else:
+                self._respond(call, "result", discover_result(session))
+
+        session.when_ready(discovered)
+
+    def notification(self, note: frame.Notification, *, only_ours: bool) -> bool:
+        """A notification from the client; False if it is about nothing of ours (``only_ours``: another era is spoken too)."""
+        if note.method != "notifications/cancelled":
+            # Modern clients send no other; what a vendor adds goes to the server, if there is one to hear it.
+            session = self.pool.anyone()
+            if only_ours or session is None or session.phase != READY or is_removed_core(note.method):
+                return False
+            session.notify(note.method, None if note.params is None else bytes(note.params))
+            return True
+        params = frame.members(note.params) or {}
+        target = bytes(params.get("requestId", Raw(b"null")))
+        if not frame.valid_id(target):
+            return False
+        return self._cancel(frame.id_key(target), params.get("reason"))
+
+    def _cancel(self, key: bytes, reason: Raw | None) -> bool:
+        if self.listens.cancel(key):
+            return True
+        call = self._waiting.pop(key, None)
+        if call is None:
+            return False
+        call.waiters = [waiter for waiter in call.waiters if frame.id_key(waiter) != key]
+        if not call.waiters:
+            self.parking.drop_questions(call)
+            self.abandon(call, frame.text(reason) or "cancelled by the client")
+        return True
+
+    def start(self, request: frame.Request, envelope: Envelope, offers: dict[str, Raw] | None) -> None:
+        """A fresh call; ``offers`` are answers to questions that it may ask (a retry without state is legal)."""
+        envelope.params.pop("requestState", None)
+        envelope.params.pop("inputResponses", None)
+        call = Call(self.context.ids.call(), request.method, envelope, request.id)
+        if offers:
+            call.offers = offers
+        self._waiting[frame.id_key(request.id)] = call
+        call.session = self.pool.for_call(envelope) if call.may_ask else self.pool.for_lists(envelope)
+        if call.session.phase == READY:
+            self.launch(call)
+        else:
+            call.session.when_ready(lambda: self.launch(call))
+
+    def admit_waiter(self, call: Call, client_id: bytes) -> None:
+        """Another request of the client's waits for this call."""
+        call.waiters.append(client_id)
+        self._waiting[frame.id_key(client_id)] = call
+
+    # -- to the server ---------------------------------------------------------------------------------------------
+
+    def launch(self, call: Call) -> None:
+        """The session is ready (or has failed): the call starts, or waits for its turn."""
+        if call.status == DONE:
+            return
+        session: Session = call.session
+        if session.phase != READY:
+            self._refuse_call(call, session)
+            return
+        call.status = QUEUED
+        if not session.turns.admit(call):
+            return
+        self.admitted(call)
+
+    def admitted(self, call: Call) -> None:
+        """The call's turn has come."""
+        if call.log_level is None:
+            self._send(call)
+        else:
+            self.notes.with_level(call, lambda: self._send(call))
+
+    def _send(self, call: Call) -> None:
+        session: Session = call.session
+        if call.status == DONE:
+            return
+        if session.phase != READY:
+            self._refuse_call(call, session)
+            return
+        params = call.params
+        if "cursor" in params and call.method in LISTS:
+            cursor = unwrap(params["cursor"], session, self.context.ids.instance)
+            if cursor is None:
+                self._respond(call, "error", frame.error(INVALID_PARAMS, "Invalid params: cursor expired, list again from the start"))
+                return
+            params = {**params, "cursor": cursor}
+        wire_id = call.wire_id = call.token = self.context.ids.wire()
+        meta = call.meta
+        if call.progress_token is not None:
+            meta = {**meta, "progressToken": Raw(b"%d" % wire_id)}
+        if meta:
+            params = {**params, "_meta": Raw(frame.encode(meta))}
+        params = self.answers.as_task(call, params)
+        session.pending[wire_id] = call
+        call.status = RUNNING
+        self.deadlines.alive(call)
+        self.context.to_server(session.number, frame.request(b"%d" % wire_id, call.method, frame.encode(params)))
+        if call.may_ask:
+            session.served_calls = True
+            self.parking.asking.started(call)
+
+    # -- answers ---------------------------------------------------------------------------------------------------
+
+    def deliver(self, call: Call, member: str, value: bytes) -> None:
+        """The call's outcome: to everybody who waits, or kept while nobody does."""
+        if call.status == PARKED:
+            self.parking.outcome(call, member, value)
+            return
+        self._respond(call, member, value)
+
+    def _respond(self, call: Call, member: str, value: bytes) -> None:
+        for waiter in call.waiters:
+            line = frame.result(waiter, value) if member == "result" else frame.failure(waiter, value)
+            self.context.to_client(line)
+            self._waiting.pop(frame.id_key(waiter), None)
+        call.waiters = []
+        self.parking.done(call, member, value)
+        self._ended(call)
+
+    def dismiss(self, call: Call, value: bytes) -> None:
+        """Answer everybody who waits without ending the call (``input_required``)."""
+        for waiter in call.waiters:
+            self.context.to_client(frame.result(waiter, value))
+            self._waiting.pop(frame.id_key(waiter), None)
+        call.waiters = []
+
+    def input_required(self, call: Call, inputs: bytes) -> bytes:
+        """The ``InputRequiredResult`` of a call's present round."""
+        return self.answers.stamp(
+            call.session, b'"resultType":"input_required","inputRequests":%b,"requestState":%b' % (inputs, frame.encode(call.state))
+        )
+
+    def deliver_refusal(self, call: Call, text: str) -> None:
+        """The user said no: a tool error that a model can read, or an error."""
+        if call.method == "tools/call":
+            body = b'"resultType":"complete","content":%b,"isError":true' % frame.encode([{"type": "text", "text": text}])
+            self.deliver(call, "result", self.answers.stamp(call.session, body))
+        else:
+            self.deliver(call, "error", frame.error(INVALID_PARAMS, text))
+
+    def _ended(self, call: Call) -> None:
+        call.status = DONE
+        self.parking.asking.ended(call)
+        self.turn_over(call)
+        if call.log_level is not None and call.session is not None:
+            self.notes.released(call.session)
+
+    def turn_over(self, call: Call) -> None:
+        """The call no longer holds its lane: the next one starts."""
+        if call.lane is not None:
+            following = call.session.turns.release(call)
+            if following is not None:
+                self.admitted(following)
+
+    def abandon(self, call: Call, reason: str) -> None:
+        """Nobody waits any more: the server is told, a late answer is ignored."""
+        session: Session = call.session
+        if session.pending.pop(call.wire_id, None) is not None and session.phase == READY:
+            self.answers.cancel(call, reason)
+        session.turns.forget(call)
+        self.parking.abandoned(call)
+        self._ended(call)
+        self.pool.settled(session)
+
+    def _refuse_call(self, call: Call, session: Session) -> None:
+        if not session.is_modern:
+            self._respond(call, "error", frame.error(INTERNAL_ERROR, session.failure or "The server's process has ended"))
+
+    def refuse_failed(self, client_id: bytes, session: Session) -> None:
+        """Answer a request whose session came to nothing."""
+        if not session.is_modern:
+            self.context.refuse(client_id, INTERNAL_ERROR, session.failure or "The server's process has ended")
+
+    # -- life ------------------------------------------------------------------------------------------------------
+
+    def session_ended(self, session: Session) -> None:
+        """The server's process is gone: everybody who waits hears of it, with its exit status and last words.
+
+        Those who wait for the handshake are in ``session.held`` and hear of it there.
+        """
+        held = session.held
+        mine = [call for call in self._waiting.values() if call.session is session and not (held and call.status == QUEUED)]
+        session.pending.clear()
+        for call in dict.fromkeys(mine):
+            if call.status != DONE:
+                call.questions.clear()
+                self._respond(call, "error", frame.error(INTERNAL_ERROR, session.failure))
+        self.parking.session_lost(session)
+        self.notes.session_lost(session)
+        if not self.closing:
+            self.listens.session_lost(session)
+
+    def close(self) -> None:
+        """The client has closed its side: parked calls and streams end at once, what is in flight may finish."""
+        self.closing = True
+        self.listens.close()
+        self.parking.close()
+
+    def give_up(self, call: Call, message: str) -> None:
+        """The server took too long: the client gets an error, the server is told."""
+        call.session.pending.pop(call.wire_id, None)
+        self.answers.cancel(call, message)
+        self.parking.drop_questions(call)
+        self._respond(call, "error", frame.error(INTERNAL_ERROR, message))
+
+    def give_up_all(self) -> None:
+        """The drain time is over."""
+        message = f"The bridge is shutting down and the server did not answer within {self.context.options.drain_timeout:g} seconds"
+        for call in dict.fromkeys(self._waiting.values()):
+            if call.status == RUNNING:
+                self.give_up(call, message)
+            else:
+                self._respond(call, "error", frame.error(INTERNAL_ERROR, message))
+
+    def holds(self, client_id: bytes) -> bool:
+        """Whether a client request of this id (its key) waits for an answer, or is a stream."""
+        return client_id in self._waiting or client_id in self.listens
+
+    @property
+    def idle(self) -> bool:
+        """Whether no client request waits for an answer."""
+        return not self._waiting
+
+    # -- lookups ---------------------------------------------------------------------------------------------------
+
+    def session_for(self, envelope: Envelope) -> Session:
+        """The session that serves lists and streams of a request."""
+        return self.pool.for_lists(envelope)
+
+    def calls_on(self, session: Any) -> list[Call]:
+        """Calls in flight at a session's server, parked ones included."""
+        return list(session.calls())
+
+    def by_token(self, session: Session, token: int) -> Call | None:
+        """A call that runs as a task keeps its progress token while its wire id changes."""
+        return next((call for call in session.calls() if call.token == token), None)
+
+    def may_run_again(self, method: str, envelope: Envelope) -> bool:
+        """Whether a call whose place was lost may simply be run again (``--replay``, or the tool is listed as harmless)."""
+        if self.context.options.replay or method != "tools/call":
+            return True
+        return self.answers.is_harmless(frame.text(envelope.params.get("name")))
+
+    def listen_result(self, client_id: bytes) -> bytes:
+        """The result that ends a stream."""
+        return self.answers.listen_result(client_id)
+
+    def modern(self, session: Session) -> None:
+        """The server refused ``initialize`` and answered ``server/discover``."""
+        self._on_modern(session)

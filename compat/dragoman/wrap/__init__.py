@@ -1,0 +1,1 @@
+"""The ``dragoman`` command: arguments in, a supervised bridge out."""
