@@ -1,0 +1,128 @@
+"""The command line: what is understood, and one clear line for what is not."""
+
+from __future__ import annotations
+
+import pytest
+
+from dragoman.wrap.config import TABLE, UsageError, label, parse
+from dragoman.wrap.help import wrap_help
+
+
+def refused(*arguments: str) -> str:
+    with pytest.raises(UsageError) as caught:
+        parse(list(arguments))
+    text = str(caught.value)
+    assert "\n" not in text
+    return text
+
+
+def test_command_alone_gets_every_default():
+    config = parse(["--", "npx", "-y", "server", "--", "--probe"])
+    assert config.command == ["npx", "-y", "server", "--", "--probe"]
+    assert config.env == {}
+    assert not config.flag("probe")
+    assert config.text("cwd") is None
+    assert config.number("max-line") == 256 << 20
+    assert config.number("probe-timeout") == 5.0
+    options = config.options()
+    assert {name: getattr(options, name) for name in options.__slots__} == {
+        "command_label": "npx server",
+        "drain_timeout": 5.0,
+        "isolate_capabilities": False,
+        "list_ttl_ms": 0,
+        "max_parked": 64,
+        "max_sessions": 8,
+        "one_call_per_session": False,
+        "question_timeout": 600.0,
+        "question_window": 0.02,
+        "replay": False,
+        "request_timeout": 600.0,
+        "server_era": "auto",
+        "start_timeout": 60.0,
+        "strict": False,
+    }
+
+
+def test_values_are_taken_with_a_space_or_an_equals_sign():
+    config = parse(["--request-timeout", "2.5", "--server-era=modern", "--list-ttl", "0.25", "--replay", "--cwd=/x", "--", "s"])
+    options = config.options()
+    assert (options.request_timeout, options.server_era, options.list_ttl_ms, options.replay) == (2.5, "modern", 250, True)
+    assert config.text("cwd") == "/x"
+
+
+def test_zero_means_no_limit_for_limits_only():
+    options = parse(["--request-timeout=0", "--start-timeout=0", "--question-timeout=0", "--drain-timeout=0", "--", "s"]).options()
+    assert (options.request_timeout, options.start_timeout, options.question_timeout, options.drain_timeout) == (None, None, None, 0.0)
+
+
+@pytest.mark.parametrize(("text", "size"), [("1024", 1024), ("64K", 65536), ("64m", 64 << 20), ("1G", 1 << 30)])
+def test_sizes_take_a_unit(text, size):
+    assert parse(["--max-line", text, "--", "s"]).number("max-line") == size
+
+
+def test_env_is_repeatable_and_keeps_later_equals_signs():
+    assert parse(["--env", "A=1", "--env=B=x=y", "--env", "C=", "--", "s"]).env == {"A": "1", "B": "x=y", "C": ""}
+
+
+@pytest.mark.parametrize("text", ["-1", "nan", "inf", "1e99", "soon", ""])
+def test_duration_that_is_none_is_refused(text):
+    assert refused(f"--drain-timeout={text}", "--", "s") == f"--drain-timeout takes a number of seconds such as 2.5, not {text!r}"
+
+
+@pytest.mark.parametrize("text", ["-1", "64MB", "1.5M", "K", "", "9" * 30])
+def test_size_that_is_none_is_refused(text):
+    assert refused(f"--max-line={text}", "--", "s") == f"--max-line takes a size such as 64M, not {text!r}"
+
+
+def test_size_that_holds_no_frame_is_refused():
+    assert refused("--max-line=10", "--", "s") == "--max-line must be at least 1024 bytes, not '10'"
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "1.5", "\u0663", "many"])
+def test_count_that_is_none_is_refused(text):
+    assert refused(f"--max-sessions={text}", "--", "s") == f"--max-sessions takes a whole number of at least 1, not {text!r}"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        ([], "no server command: give it after --, as in: dragoman wrap -- npx some-server"),
+        (["--probe"], "no server command: give it after --, as in: dragoman wrap -- npx some-server"),
+        (["--"], "no server command after --, as in: dragoman wrap -- npx some-server"),
+        (["npx", "server"], "unexpected 'npx': put -- before the server's command, as in: dragoman wrap -- npx"),
+        (["--prob", "--", "s"], "unknown option --prob (did you mean --probe?); see dragoman wrap --help"),
+        (["-x", "--", "s"], "unknown option -x; see dragoman wrap --help"),
+        (["--probe=yes", "--", "s"], "--probe takes no value"),
+        (["--cwd", "--", "s"], "--cwd needs a value: --cwd DIRECTORY"),
+        (["--cwd"], "--cwd needs a value: --cwd DIRECTORY"),
+        (["--cwd=", "--", "s"], "--cwd must not be empty"),
+        (["--env", "A", "--", "s"], "--env takes NAME=VALUE, not 'A'"),
+        (["--env", "=1", "--", "s"], "--env takes NAME=VALUE, not ''"),
+        (["--server-era", "old", "--", "s"], "--server-era is one of auto, legacy, modern, not 'old'"),
+    ],
+)
+def test_wrong_command_line_is_refused_with_what_to_do(arguments, text):
+    assert refused(*arguments) == text
+
+
+@pytest.mark.parametrize(
+    ("command", "text"),
+    [
+        (["server"], "server"),
+        (["/usr/bin/python3", "-u", "/srv/app/server.py", "--token=secret"], "python3 server.py"),
+        (["npx", "-y", "@scope/server", "secret"], "npx @scope/server"),
+        (["C:\\tools\\server.exe", "--key", "secret"], "server.exe"),
+        (["C:\\node\\npx.CMD", "-y", "server"], "npx.CMD server"),
+    ],
+)
+def test_label_is_short(command, text):
+    assert label(command) == text
+
+
+def test_help_names_every_option_and_shows_the_configuration_before_and_after():
+    text = wrap_help()
+    for option in TABLE:
+        assert f"  --{option.name}" in text
+    assert '{"mcpServers": {"files": {"command": "npx", "args": ["-y", "files-server", "/data"]}}}' in text
+    assert '{"mcpServers": {"files": {"command": "dragoman", "args": ["wrap", "--", "npx", "-y", "files-server", "/data"]}}}' in text
+    assert all(len(line) <= 140 for line in text.splitlines())
