@@ -406,6 +406,37 @@ def test_change_nobody_listens_for_is_not_sent(link: LinkTo) -> None:
     assert not [line for line in lines_to_client(seen) if "notifications/tools/list_changed" in line]
 
 
+@every_revision
+@pytest.mark.parametrize("how", [DIRECT, LEGACY])
+@pytest.mark.filterwarnings("ignore::mcp.MCPDeprecationWarning")
+def test_legacy_client_uses_what_the_modern_revision_removed(link: LinkTo, revision: str, how: str) -> None:
+    levels: list[str] = []
+    updated: list[str] = []
+    told = anyio.Event()
+
+    async def on_log(params: types.LoggingMessageNotificationParams) -> None:
+        levels.append(params.level)
+
+    async def on_message(message: Any) -> None:
+        if isinstance(message, types.ResourceUpdatedNotification):
+            updated.append(str(message.params.uri))
+            told.set()
+
+    async def scenario(client: Client) -> None:
+        await client.send_ping()
+        await client.set_logging_level("alert")
+        await client.call_tool("log", {})
+        await client.subscribe_resource("demo://watched")
+        await client.call_tool("touch", {"uri": "demo://watched"})
+        await told.wait()
+        await client.unsubscribe_resource("demo://watched")
+        assert words(await client.call_tool("touch", {"uri": "demo://watched"})) == "nobody subscribed"
+
+    link(how, legacy(revision)).run(scenario, logging_callback=on_log, message_handler=on_message)
+    assert levels == ["alert", "emergency"]
+    assert updated == ["demo://watched"]
+
+
 # ------------------------------------------------------------------------------------------------------- other servers
 
 

@@ -308,6 +308,17 @@ def test_question_right_after_the_handshake_rides_on_the_next_call(link: LinkTo)
     link(MODERN, legacy(LATEST, "--ask-on-start")).run(scenario, **Person().everything())
 
 
+def test_question_right_after_the_handshake_reaches_the_client_though_every_call_is_quick(link: LinkTo) -> None:
+    person = Person()
+
+    async def scenario(client: Client) -> None:
+        for number in range(3):
+            assert words(await client.call_tool("echo", {"text": str(number)})) == str(number)
+        assert person.asked == ["roots"]
+
+    link(MODERN, legacy(LATEST, "--ask-on-start")).run(scenario, **person.everything())
+
+
 def test_cancelling_one_call_leaves_a_parked_one_alone(link: LinkTo) -> None:
     async def scenario(client: Client) -> None:
         parked = await client.session.call_tool("ask_form", {"fields": "one"}, allow_input_required=True)

@@ -82,9 +82,14 @@ def test_filesystem_server_takes_its_directories_from_the_clients_roots(link: Li
         return types.ListRootsResult(roots=[types.Root(uri=data.as_uri())])
 
     async def scenario(client: Client) -> None:
-        # The server asks right after the handshake; over the bridge that question rides on the first call.
-        await client.call_tool("list_allowed_directories", {})
-        assert str(data) in words(await client.call_tool("list_allowed_directories", {}))
+        # The server asks right after the handshake and checks the directories on its own time, so it may take some calls. A modern
+        # client is asked in one of them: none may wait for the question.
+        said = ""
+        for _ in range(50):
+            said = words(await client.call_tool("list_allowed_directories", {}))
+            if str(data) in said:
+                break
+        assert str(data) in said
 
     link(how, published("filesystem")).run(scenario, list_roots_callback=roots)
 
@@ -147,8 +152,12 @@ def test_everything_server_asks_the_person_the_model_and_for_roots(link: LinkTo,
     person = Person(content={"color": "red", "number": 7, "pets": "cats"})
 
     async def scenario(client: Client) -> None:
-        await client.call_tool("echo", {"message": "first"})
-        assert "file:///home/ada" in words(await client.call_tool("listRoots", {}))
+        listed = ""
+        for _ in range(50):
+            listed = words(await client.call_tool("listRoots", {}))
+            if "file:///home/ada" in listed:
+                break
+        assert "file:///home/ada" in listed
         asked = await client.call_tool("startElicitation", {})
         assert isinstance(asked.content[1], types.TextContent)
         assert "Color: red\n- Number: 7\n- Pets: cats" in asked.content[1].text

@@ -188,8 +188,7 @@ class Answers:
         return {**params, "task": Raw(b"{}")}
 
     def _task_created(self, call: Call, result: Raw) -> bool:
-        task = frame.members((frame.members(result) or {}).get("task") or Raw(b"null"))
-        task_id = frame.text(task.get("taskId")) if task else None
+        task_id = _created_task(result)
         if task_id is None or call.task_id is not None:
             return False
         call.task_id = task_id
@@ -204,9 +203,20 @@ class Answers:
         """Tell the server that nobody waits for a call."""
         session: Session = call.session
         if call.task_id is not None:
-            session.request("tasks/cancel", frame.encode({"taskId": call.task_id}), lambda _answer: None, patience=PATIENCE)
+            self._cancel_task(session, call.task_id)
+        elif call.sent_as_task:
+            # A task is cancelled by its id (2025-11-25, basic/utilities/cancellation), which the answer under way will tell.
+            session.pending[call.wire_id] = lambda answer: self._created_too_late(session, answer)
         else:
             session.notify("notifications/cancelled", frame.encode({"requestId": call.wire_id, "reason": reason}))
+
+    def _created_too_late(self, session: Session, answer: frame.Result | frame.Failure) -> None:
+        task_id = _created_task(answer.result) if isinstance(answer, frame.Result) else None
+        if task_id is not None:
+            self._cancel_task(session, task_id)
+
+    def _cancel_task(self, session: Session, task_id: str) -> None:
+        session.request("tasks/cancel", frame.encode({"taskId": task_id}), lambda _answer: None, patience=PATIENCE)
 
     # -- broken answers ----------------------------------------------------------------------------------------------
 
@@ -246,3 +256,9 @@ class Answers:
         else:
             entry(frame.Failure(b"%d" % wire_id, Raw(error)))
         self._bridge.pool.settled(session)
+
+
+def _created_task(result: Raw) -> str | None:
+    """The id in a ``CreateTaskResult``; None for any other result."""
+    task = frame.members((frame.members(result) or {}).get("task") or Raw(b"null"))
+    return frame.text(task.get("taskId")) if task else None

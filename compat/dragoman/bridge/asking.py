@@ -96,8 +96,8 @@ class Asking:
         key = unique_key(question, call.keys)
         call.keys.add(key)
         offer = call.offers.pop(key, None)
-        if offer is not None and invalid_answer(question, offer) is None:
-            self.answer(session, question, answer_result(question, offer, session.revision))
+        if offer is not None and offer[1] in (None, question.digest) and invalid_answer(question, offer[0]) is None:
+            self.answer(session, question, answer_result(question, offer[0], session.revision))
             return
         for loss in question.losses:
             self._context.loss(loss.change, loss.detail)

@@ -25,6 +25,8 @@ QUEUED, RUNNING, PARKED, DONE = "queued", "running", "parked", "done"
 TAIL_LIMIT = 100
 
 Lane = tuple[str, str]
+Offers = dict[str, tuple[Raw, str | None]]
+"""Answers by key that came before their question, each with the digest of the question it was given for (None: any)."""
 
 
 class Call:
@@ -59,7 +61,7 @@ class Call:
         # capabilities that were missing, and the keys of URL elicitations after which the call runs again.
         self.questions: dict[str, Question] = {}
         self.keys: set[str] = set()
-        self.offers: dict[str, Raw] = {}
+        self.offers: Offers = {}
         self.refused: dict[str, Any] = {}
         self.rerun: tuple[str, ...] = ()
         self.asked_at = 0.0

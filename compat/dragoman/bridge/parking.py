@@ -21,7 +21,7 @@ from msgspec import Raw
 from dragoman import frame
 from dragoman.bridge import effects
 from dragoman.bridge.asking import Asking
-from dragoman.bridge.calls import DONE, PARKED, RUNNING, Call
+from dragoman.bridge.calls import DONE, PARKED, RUNNING, Call, Offers
 from dragoman.bridge.envelope import Envelope
 from dragoman.bridge.questions import answer_result, expired_answer, invalid_answer
 from dragoman.bridge.sealing import State, digest_of, read_state
@@ -84,6 +84,7 @@ class Parking:
             round=call.rounds,
             expiry=expiry,
             request=digest_of(call.method, call.params),
+            questions={key: question.digest for key, question in call.questions.items()},
         )
         call.state = self._context.sealer.seal(state.encode(), PRINCIPAL)
         call.inputs = self._bridge.input_required(call, inputs)
@@ -112,25 +113,24 @@ class Parking:
             self._context.refuse(request.id, INVALID_PARAMS, "Invalid params: inputResponses must be an object of answers by key")
             return
         if state_raw is None or bytes(state_raw) == b"null":
-            self._bridge.start(request, envelope, answers)
+            self._bridge.start(request, envelope, {key: (answer, None) for key, answer in answers.items()})
             return
         text = frame.text(state_raw)
         if text is None:
             self._context.refuse(request.id, INVALID_PARAMS, "Invalid params: requestState must be a string")
             return
-        found = self._find(text, request.method, envelope, answers)
+        state = self._open(text)
+        found = "tampered" if state is None else self._find(state, text, request.method, envelope, answers)
         if isinstance(found, Call):
             self._resume(found, text, request, envelope, answers)
-        elif found in _MAY_RUN_AGAIN and self._bridge.may_run_again(request.method, envelope):
+        elif state is not None and found in _MAY_RUN_AGAIN and self._bridge.may_run_again(request.method, envelope):
             self._context.log(effects.INFO, f"a retry of {request.method} came too late ({found}): the call is run again")
-            self._bridge.start(request, envelope, answers)
+            given: Offers = {key: (answer, state.questions.get(key, "")) for key, answer in answers.items()}
+            self._bridge.start(request, envelope, given)
         else:
             self._context.refuse(request.id, INVALID_PARAMS, f"Invalid params: {_WHY[found]}", {"reason": found})
 
-    def _find(self, text: str, method: str, envelope: Envelope, answers: dict[str, Raw]) -> Call | str:
-        state = self._open(text)
-        if state is None:
-            return "tampered"
+    def _find(self, state: State, text: str, method: str, envelope: Envelope, answers: dict[str, Raw]) -> Call | str:
         if state.request != digest_of(method, envelope.params):
             return "foreign"
         if state.instance != self._context.ids.instance:
@@ -181,6 +181,7 @@ class Parking:
         self._answer(call, answers)
         if call.questions:
             self.asking.schedule(call)
+        self.asking.started(call)
 
     def _join(self, call: Call, request: frame.Request) -> None:
         """The same retry again: its first answer was lost on the way."""
@@ -215,7 +216,7 @@ class Parking:
             self._bridge.deliver_refusal(call, "The user declined to open the page that this call needs.")
         elif all(action == "accept" for action in actions):
             call.rerun = ()
-            self._bridge.launch(call)
+            self._bridge.run_again(call)
         else:
             members = frame.members(Raw(call.inputs)) or {}
             self._park(call, bytes(members["inputRequests"]))

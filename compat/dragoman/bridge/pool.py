@@ -9,15 +9,21 @@ is never closed for another.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 from dragoman.bridge import effects
 from dragoman.bridge.capabilities import canonical, covers
-from dragoman.bridge.envelope import Envelope
 from dragoman.bridge.session import FAILED, LOST, STARTING, Session
 
 if TYPE_CHECKING:
     from dragoman.bridge.upgrade_server import UpgradeServer
+
+
+class Caller(Protocol):
+    """What a session is chosen by: an ``Envelope``, or a ``Call`` that starts anew."""
+
+    capabilities: dict[str, Any]
+    client_info: bytes | None
 
 
 class Pool:
@@ -32,22 +38,18 @@ class Pool:
 
     # -- choosing --------------------------------------------------------------------------------------------------
 
-    def for_call(self, envelope: Envelope) -> Session:
+    def for_call(self, caller: Caller) -> Session:
         """The session for a request that may ask."""
-        session = self.current(envelope)
+        session = self._by_key.get(self._key(caller))
         if session is None:
-            return self._open(envelope)
-        if covers(session.capabilities, envelope.capabilities) or not self._replaceable(session):
+            return self._open(caller)
+        if covers(session.capabilities, caller.capabilities) or not self._replaceable(session):
             return session
-        return self._replace(session, envelope)
+        return self._replace(session, caller)
 
-    def for_lists(self, envelope: Envelope) -> Session:
+    def for_lists(self, caller: Caller) -> Session:
         """The session for any other request."""
-        return self.current(envelope) or self._open(envelope)
-
-    def current(self, envelope: Envelope) -> Session | None:
-        """The session that would serve this request, if it is there."""
-        return self._by_key.get(self._key(envelope))
+        return self._by_key.get(self._key(caller)) or self._open(caller)
 
     def anyone(self) -> Session | None:
         """The newest session."""
@@ -61,13 +63,13 @@ class Pool:
         """All sessions."""
         return list(self._by_number.values())
 
-    def _key(self, envelope: Envelope) -> str:
-        return canonical(envelope.capabilities) if self._context.options.isolate_capabilities else ""
+    def _key(self, caller: Caller) -> str:
+        return canonical(caller.capabilities) if self._context.options.isolate_capabilities else ""
 
     # -- opening and closing -----------------------------------------------------------------------------------------
 
-    def _open(self, envelope: Envelope) -> Session:
-        session = self._new(envelope)
+    def _open(self, caller: Caller) -> Session:
+        session = self._new(caller)
         if len(self._by_key) > self._context.options.max_sessions and not self._make_room(session):
             session.phase = FAILED
             session.failure = f"All {self._context.options.max_sessions} sessions are in use (--max-sessions): try again later"
@@ -76,10 +78,10 @@ class Pool:
             session.open()
         return session
 
-    def _new(self, envelope: Envelope) -> Session:
-        session = Session(self._context, self._context.ids.session(), envelope.capabilities, envelope.client_info)
+    def _new(self, caller: Caller) -> Session:
+        session = Session(self._context, self._context.ids.session(), caller.capabilities, caller.client_info)
         session.on_ready = self._handshake_ended
-        self._by_key[self._key(envelope)] = session
+        self._by_key[self._key(caller)] = session
         self._by_number[session.number] = session
         return session
 
@@ -96,9 +98,9 @@ class Pool:
     def _replaceable(self, session: Session) -> bool:
         return not session.served_calls and not self._pinned(session) and session.number not in self._successors
 
-    def _replace(self, session: Session, envelope: Envelope) -> Session:
+    def _replace(self, session: Session, caller: Caller) -> Session:
         self._context.log(effects.INFO, "a request declares more capabilities than the session was opened with: a new session replaces it")
-        following = self._new(envelope)
+        following = self._new(caller)
         self._successors[session.number] = following
         self.settled(session)
         return following

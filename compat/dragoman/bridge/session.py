@@ -51,6 +51,7 @@ class Session:
         self.server_info = b""
         self.server_capabilities: dict[str, Any] = {}
         self.instructions: str | None = None
+        self._declared: dict[str, Any] = {}
         self.pending: dict[int, Call | Waiter] = {}
         self.held: list[Callable[[], None]] = []
         self.turns = Turns(strict=context.options.one_call_per_session)
@@ -107,6 +108,8 @@ class Session:
         for loss in (*losses, *more):
             self.context.loss(loss.change, loss.detail)
         self.server_capabilities = capabilities
+        declared = frame.tree(members["capabilities"]) if "capabilities" in members else {}
+        self._declared = declared if isinstance(declared, dict) else {}
         self.instructions = frame.text(members.get("instructions"))
         self.notify("notifications/initialized")
         self._end_handshake(READY)
@@ -177,7 +180,7 @@ class Session:
 
     def declares(self, *path: str) -> bool:
         """Whether the server declared a capability, e.g. ``declares("resources", "subscribe")``."""
-        here: Any = self.server_capabilities
+        here: Any = self._declared
         for name in path:
             here = here.get(name) if isinstance(here, dict) else None
         return here is not None and here is not False

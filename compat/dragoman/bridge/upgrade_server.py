@@ -18,7 +18,7 @@ from msgspec import Raw
 
 from dragoman import frame
 from dragoman.bridge.answers import LISTS, Answers
-from dragoman.bridge.calls import DONE, PARKED, QUEUED, RUNNING, Call
+from dragoman.bridge.calls import DONE, PARKED, QUEUED, RUNNING, Call, Offers
 from dragoman.bridge.context import Context
 from dragoman.bridge.cursors import unwrap
 from dragoman.bridge.deadlines import Deadlines
@@ -117,7 +117,7 @@ class UpgradeServer:
             self.abandon(call, frame.text(reason) or "cancelled by the client")
         return True
 
-    def start(self, request: frame.Request, envelope: Envelope, offers: dict[str, Raw] | None) -> None:
+    def start(self, request: frame.Request, envelope: Envelope, offers: Offers | None) -> None:
         """A fresh call; ``offers`` are answers to questions that it may ask (a retry without state is legal)."""
         envelope.params.pop("requestState", None)
         envelope.params.pop("inputResponses", None)
@@ -150,6 +150,11 @@ class UpgradeServer:
         if not session.turns.admit(call):
             return
         self.admitted(call)
+
+    def run_again(self, call: Call) -> None:
+        """Start a call anew whose first run has ended (an accepted URL elicitation), on whatever session is there now."""
+        call.session = self.pool.for_call(call)
+        call.session.when_ready(lambda: self.launch(call))
 
     def admitted(self, call: Call) -> None:
         """The call's turn has come."""
