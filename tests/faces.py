@@ -168,6 +168,7 @@ class ServerFace:
         self.seen: set[Key] = set()
         self.open: dict[Key, str] = {}
         self.questions: dict[Key, str] = {}
+        self.withdrawn: dict[Key, str] = {}
         self.phase = "new"
 
     def from_server(self, line: str | bytes) -> None:
@@ -185,7 +186,9 @@ class ServerFace:
                 answered = frame["result"].get("protocolVersion")
                 self.revision = answered if answered in LEGACY else self.revision
         elif frame["method"] == "notifications/cancelled":
-            self.questions.pop(key((frame.get("params") or {}).get("requestId")), None)
+            withdrawn = key((frame.get("params") or {}).get("requestId"))
+            if withdrawn in self.questions:
+                self.withdrawn[withdrawn] = self.questions.pop(withdrawn)
 
     def to_server(self, line: str | bytes) -> None:
         """Judge a frame of the bridge."""
@@ -219,8 +222,9 @@ class ServerFace:
                 raise Invalid(f"initialize is never cancelled (utilities/cancellation): {shown(frame)}")
 
     def _answer(self, frame: JsonObject) -> None:
-        """An answer belongs to an open question and is given once."""
-        method = self.questions.pop(key(frame.get("id")), None)
+        """An answer belongs to an open question and is given once; it may cross the withdrawal of its question."""
+        answered = key(frame.get("id"))
+        method = self.questions.pop(answered, None) or self.withdrawn.pop(answered, None)
         if method is None:
             raise Invalid(f"an answer to no open question: {shown(frame)}")
         self.oracle.check_to_server(frame, self.revision, method)

@@ -155,7 +155,12 @@ QUESTIONS = st.sampled_from(
 STEPS = st.one_of(
     st.tuples(st.just("request"), IDS, REQUESTS, METAS),
     st.tuples(st.just("request"), IDS, REQUESTS, st.just(envelope(ALL_CAPABILITIES))),
-    st.tuples(st.just("retry"), IDS, st.integers(0, 3), ANSWERS),
+    st.tuples(st.just("park"), IDS, st.booleans()),
+    st.tuples(st.just("park"), IDS, st.booleans()),
+    st.tuples(st.just("retry"), IDS, st.integers(0, 2), ANSWERS),
+    st.tuples(st.just("retry"), IDS, st.integers(0, 2), ANSWERS),
+    st.tuples(st.just("retry"), IDS, st.integers(0, 2), ANSWERS),
+    st.tuples(st.just("finish")),
     st.tuples(st.just("cancel"), IDS),
     st.tuples(st.just("client line"), CLIENT_GARBAGE | SCRAP),
     st.tuples(st.just("shake hands")),
@@ -168,6 +173,22 @@ STEPS = st.one_of(
     st.tuples(st.just("die")),
     st.tuples(st.just("wait"), st.sampled_from([0.01, 0.5, 2, 40, 700])),
     st.tuples(st.just("too long"), st.sampled_from([b'{"jsonrpc":"2.0","id":2,"result":"aaa', b"aaa"])),
+)
+ROUNDS = st.one_of(
+    st.tuples(st.just("park"), IDS, st.just(True)),
+    st.tuples(st.just("park"), st.integers(100, 999), st.booleans()),
+    st.tuples(st.just("retry"), st.integers(100, 999), st.integers(0, 2), ANSWERS),
+    st.tuples(st.just("retry"), st.integers(100, 999), st.integers(0, 1), st.just({"env": {"action": "decline"}})),
+    st.tuples(st.just("retry"), st.integers(100, 999), st.just(0), st.just({"env": {"action": "decline"}})),
+    st.tuples(st.just("cancel newest")),
+    st.tuples(st.just("finish")),
+    st.tuples(st.just("fail"), st.integers(0, 3), ERRORS),
+    st.tuples(st.just("ask"), st.sampled_from(["q", "r"]), QUESTIONS),
+    st.tuples(st.just("note"), NOTES),
+    st.tuples(st.just("die")),
+    st.tuples(st.just("shake hands")),
+    st.tuples(st.just("wait"), st.sampled_from([0.01, 0.5, 2, 40])),
+    STEPS,
 )
 OPTIONS = st.fixed_dictionaries(
     {},
@@ -191,6 +212,8 @@ class Script:
         self.open: Counter[str] = Counter()
         self.cancelled: Counter[str] = Counter()
         self.seen = 0
+        self.asked = 0
+        self.replies: list[dict[str, Any]] = []
 
     def play(self, step: tuple[Any, ...]) -> None:
         kind, rest = step[0], step[1:]
@@ -225,7 +248,26 @@ class Script:
         state = rounds[-1 - which % len(rounds)]["result"]["requestState"] if rounds else "none"
         params = {"name": "asker", "arguments": {}, "requestState": state, "inputResponses": answers, "_meta": envelope(ALL_CAPABILITIES)}
         self.send({"jsonrpc": "2.0", "id": own, "method": "tools/call", "params": params})
-        event("retry of a round" if rounds else "retry of nothing")
+        error = self.talk.to_client[-1].get("error", {})
+        event(f"retry: {(error.get('data') or {}).get('reason', 'refused') if error else 'taken'}" if rounds else "retry of nothing")
+
+    def on_park(self, own: Any, quiet: bool) -> None:
+        """A call that asks; with ``quiet`` the window passes too."""
+        self.on_request(
+            own, ("tools/call", {"name": "asker", "arguments": {}}), envelope(ALL_CAPABILITIES, progressToken="p", logLevel="info")
+        )
+        self.asked += 1
+        self.on_ask(f"q{self.asked}", ("elicitation/create", FORM))
+        if quiet:
+            self.on_wait(0.5)
+
+    def on_finish(self) -> None:
+        """The server answers its oldest call rightly, if it has one left."""
+        answered = {frame.get("id") for frame in self.replies}
+        left = [frame["id"] for frame in self.talk.requests("tools/call") if frame["id"] not in answered]
+        if left:
+            self.replies.append({"id": left[0]})
+            self.talk.server_frame({"jsonrpc": "2.0", "id": left[0], "result": {"content": []}})
 
     def on_cancel(self, own: Any) -> None:
         key = json.dumps(own)
@@ -245,6 +287,11 @@ class Script:
         waiting = self.waiting()
         if waiting and self.talk.to_server[-1].get("method") == "initialize":
             self.talk.handshake()
+
+    def on_cancel_newest(self) -> None:
+        left = list(+self.open)
+        if left:
+            self.on_cancel(json.loads(left[-1]))
 
     def waiting(self) -> list[Any]:
         return [frame["id"] for frame in self.talk.to_server if "method" in frame and "id" in frame]
@@ -300,7 +347,19 @@ class Script:
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(options=OPTIONS, steps=st.lists(STEPS, min_size=1, max_size=40))
 def test_any_frames_leave_no_request_unanswered(options: dict[str, Any], steps: list[tuple[Any, ...]]) -> None:
+    play(Script(options), steps)
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@given(options=OPTIONS, steps=st.lists(ROUNDS, min_size=12, max_size=40))
+def test_any_rounds_leave_no_request_unanswered(options: dict[str, Any], steps: list[tuple[Any, ...]]) -> None:
     script = Script(options)
+    script.on_request("hello", ("server/discover", {}), envelope(ALL_CAPABILITIES))
+    script.talk.handshake()
+    play(script, steps)
+
+
+def play(script: Script, steps: list[tuple[Any, ...]]) -> None:
     for step in steps:
         script.play(step)
     script.end()

@@ -253,3 +253,16 @@ def test_server_that_dies_while_it_is_to_be_replaced_fails_only_its_own(converse
     talk.handshake()
     talk.reply("tools/call", TEXT)
     assert "result" in talk.answer_to(2)
+
+
+def test_session_that_is_to_be_replaced_and_fails_its_handshake_is_closed_once(converse: Converse) -> None:
+    talk = converse()
+    talk.client("tools/list", id=1, capabilities={})
+    talk.call("deploy", id=2)
+    talk.reply("initialize", {})
+    assert talk.error_of(1)["code"] == -32603
+    assert talk.closed == [1]
+    assert talk.opened == [1, 2]
+    talk.handshake()
+    talk.reply("tools/call", TEXT)
+    assert "result" in talk.answer_to(2)

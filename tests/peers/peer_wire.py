@@ -104,6 +104,7 @@ class Questions:
         self._changed = changed
         self._next = 0
         self._open: dict[str, JsonObject | None] = {}
+        self._withdrawn: set[str] = set()
 
     def begin(self, method: str, params: JsonObject | None = None) -> str:
         """Send the question and return its id without waiting."""
@@ -118,9 +119,11 @@ class Questions:
         return question
 
     def answered(self, frame: JsonObject) -> bool:
-        """Take a response from the reader thread. False when nobody asked for it."""
+        """Take a response from the reader thread. False when nobody asked for it; a withdrawn question may cross its answer."""
         with self._changed:
             question = frame.get("id")
+            if question in self._withdrawn:
+                return True
             if not isinstance(question, str) or self._open.get(question, frame) is not None:
                 return False
             self._open[question] = frame
@@ -132,6 +135,8 @@ class Questions:
         with self._changed:
             self._changed.wait_for(lambda: self._open[question] is not None or (call is not None and call.cancelled))
             frame = self._open.pop(question)
+            if frame is None:
+                self._withdrawn.add(question)
         if frame is None:
             self._wire.notify("notifications/cancelled", {"requestId": question, "reason": "the call was cancelled"})
             raise Gone

@@ -168,11 +168,11 @@ class Asking:
         waiting.append(held)
         self._context.timer(f"held:{session.number}", waiting[0].at + self._context.question_timeout - self._context.now)
 
-    def started(self, call: Call) -> None:
-        """A call that may ask has started: it takes the questions that waited for one."""
-        waiting = self._held.pop(call.session.number, None) if call.may_ask else None
-        for held in waiting or ():
+    def claim(self, call: Call) -> bool:
+        """The call takes the questions that waited for one; True if its client has to be asked."""
+        for held in self._held.pop(call.session.number, ()):
             self._attach(call, held.question)
+        return bool(call.questions)
 
     def on_held_timer(self, session: Session) -> None:
         """Held questions that nobody came for."""

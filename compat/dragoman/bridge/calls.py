@@ -35,7 +35,7 @@ class Call:
     __slots__ = (
         "answered_with", "asked_at", "capabilities", "client_info", "deadline", "inputs", "keys", "lane", "last_progress", "log_level",
         "meta", "method", "name", "number", "offers", "outcome", "params", "progress_token", "questions", "refused", "rerun", "rounds",
-        "sent_as_task", "session", "state", "status", "tail", "task_id", "token", "uri", "used_state", "waiters", "wire_id",
+        "sent_as_task", "session", "state", "status", "tail", "task_id", "token", "unsent", "uri", "used_state", "waiters", "wire_id",
     )  # fmt: skip
 
     def __init__(self, number: int, method: str, envelope: Envelope, client_id: bytes) -> None:
@@ -58,12 +58,14 @@ class Call:
         self.tail: deque[tuple[str, bytes]] = deque()
         self.outcome: tuple[str, bytes] | None = None
         # Questions: those not yet answered by key, every key ever used, answers that came before they were asked,
-        # capabilities that were missing, and the keys of URL elicitations after which the call runs again.
+        # capabilities that were missing, the keys of URL elicitations after which the call runs again, and
+        # whether the call waits for an answer before it is even sent.
         self.questions: dict[str, Question] = {}
         self.keys: set[str] = set()
         self.offers: Offers = {}
         self.refused: dict[str, Any] = {}
         self.rerun: tuple[str, ...] = ()
+        self.unsent = False
         self.asked_at = 0.0
         # Rounds: the present requestState with the answer it came in, and the one before with what it was answered with.
         self.rounds = 0

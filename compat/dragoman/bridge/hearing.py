@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from msgspec import Raw
 
 from dragoman import chain, frame
+from dragoman.bridge import effects
+from dragoman.bridge.broken import shown
 from dragoman.bridge.calls import Call
 from dragoman.bridge.listens import LIST_CHANGES
 from dragoman.bridge.notes import MESSAGE, PROGRESS
@@ -50,6 +52,9 @@ class Hearing:
         """A batch, which only 2025-03-26 knows: what can be answered at once is answered as one (basic/index#batching)."""
         session = self._bridge.pool.by_number(number)
         if session is None:
+            return
+        if all(isinstance(item, frame.Malformed) for item in items):
+            self._context.log(effects.WARNING, f"the server wrote on stdout: {shown(line)}")
             return
         if session.revision is not BATCHING:
             self._context.loss("pr0416_no_batching", "a batch from a server whose revision has none: its messages were taken one by one")

@@ -179,9 +179,15 @@ class Parking:
         if call.status != RUNNING:
             return
         self._answer(call, answers)
-        if call.questions:
-            self.asking.schedule(call)
-        self.asking.started(call)
+        if not call.unsent:
+            self.asking.claim(call)
+            if call.questions:
+                self.asking.schedule(call)
+        elif call.questions:
+            self.park(call)
+        else:
+            call.unsent = False
+            self._bridge.run_again(call)
 
     def _join(self, call: Call, request: frame.Request) -> None:
         """The same retry again: its first answer was lost on the way."""
@@ -278,9 +284,10 @@ class Parking:
 
     def session_lost(self, session: object) -> None:
         """Every call parked on a dead session is gone; one whose outcome is known stays."""
-        for call in [call for call in self._parked.values() if call.session is session and call.outcome is None and not call.rerun]:
+        for call in [call for call in self._parked.values() if call.session is session and call.outcome is None]:
             call.questions.clear()
-            self.release(call, "server_exited")
+            if not call.rerun and not call.unsent:
+                self.release(call, "server_exited")
         self.asking.session_lost(session)
 
     def close(self) -> None:

@@ -116,9 +116,12 @@ class Pool:
             following.open()
 
     def drop(self, session: Session) -> None:
-        """Close a session and forget it."""
+        """Close a session and forget it; the one that was to replace it opens."""
         self._forget(session)
         self._context.close(session.number)
+        following = self._successors.pop(session.number, None)
+        if following is not None:
+            following.open()
 
     def make_way(self) -> None:
         """A legacy connection needs a process: end those that have served nothing but discovery and lists."""

@@ -147,6 +147,11 @@ class UpgradeServer:
             self._refuse_call(call, session)
             return
         call.status = QUEUED
+        if call.may_ask and self.parking.asking.claim(call):
+            # The server waits for an answer that no call of its own needs: it gets that first, then this call.
+            call.unsent = True
+            self.parking.park(call)
+            return
         if not session.turns.admit(call):
             return
         self.admitted(call)
@@ -190,7 +195,6 @@ class UpgradeServer:
         self.context.to_server(session.number, frame.request(b"%d" % wire_id, call.method, frame.encode(params)))
         if call.may_ask:
             session.served_calls = True
-            self.parking.asking.started(call)
 
     # -- answers ---------------------------------------------------------------------------------------------------
 
