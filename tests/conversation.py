@@ -213,6 +213,7 @@ class Conversation:
 
     def pass_time(self, seconds: float) -> None:
         """Let time pass; due timers fire in order."""
+        self.log.append(f"* {seconds:g} seconds pass")
         until = self.now + seconds
         while True:
             due = min(((at, key) for key, at in self.timers.items() if at <= until), default=None)

@@ -376,3 +376,56 @@ def test_cancellation_by_a_legacy_client_is_relayed_and_that_by_a_modern_one_tra
     talk.cancel(5)
     wire_id = next(frame["id"] for frame in talk.requests("tools/call"))
     assert talk.to_server[-1]["params"]["requestId"] == wire_id
+
+
+# -- what else was going on when the server turned out to be modern ----------------------------------------------------------
+
+
+def test_other_sessions_are_closed_when_the_server_turns_out_to_be_modern(converse: Converse) -> None:
+    talk = converse(relayed=True, isolate_capabilities=True)
+    talk.client("tools/list", id=1, capabilities={})
+    talk.client("tools/list", id=2, capabilities={"roots": {}})
+    assert talk.opened == [1, 2]
+    first = talk.requests("initialize")[0]["id"]
+    talk.server_frame({"jsonrpc": "2.0", "id": first, "error": {"code": -32601, "message": "no"}}, session=1)
+    talk.reply("server/discover", DISCOVERED, session=1)
+    assert [frame["id"] for frame in talk.requests("tools/list")] == [1, 2]
+    assert talk.closed == [2]
+
+
+def test_successor_of_a_session_that_is_modern_is_not_started(converse: Converse) -> None:
+    talk = converse(relayed=True)
+    talk.client("tools/list", id=1, capabilities={})
+    talk.call("deploy", id=2)
+    talk.reply_error("initialize", -32601, "no")
+    talk.reply("server/discover", DISCOVERED)
+    assert [frame["method"] for frame in talk.to_server[2:]] == ["tools/list", "tools/call"]
+    assert talk.opened == [1]
+    assert talk.closed == []
+
+
+def test_end_before_the_verdict_waits_for_what_is_relayed(converse: Converse) -> None:
+    talk = converse(relayed=True)
+    talk.client("tools/list", id=1)
+    talk.client_closes()
+    talk.reply_error("initialize", -32601, "no")
+    talk.reply("server/discover", DISCOVERED)
+    assert talk.finished is None
+    talk.server_frame({"jsonrpc": "2.0", "id": 1, "result": {"resultType": "complete", "tools": []}})
+    assert talk.finished == 0
+
+
+def test_relayed_request_that_was_cancelled_is_not_answered_when_the_server_dies(converse: Converse) -> None:
+    talk = converse(relayed=True, server_era="modern")
+    talk.call("slow", id=1)
+    talk.cancel(1)
+    assert talk.to_server[-1]["params"] == {"requestId": 1}
+    talk.server_dies()
+    assert talk.to_client == []
+
+
+def test_relayed_stream_is_told_of_the_death_of_its_server(converse: Converse) -> None:
+    talk = converse(relayed=True, server_era="modern")
+    talk.listen(id="s", toolsListChanged=True)
+    talk.server_dies("exited with status 1")
+    assert talk.error_of("s")["code"] == -32603

@@ -266,3 +266,19 @@ def test_session_that_is_to_be_replaced_and_fails_its_handshake_is_closed_once(c
     talk.handshake()
     talk.reply("tools/call", TEXT)
     assert "result" in talk.answer_to(2)
+
+
+def test_without_time_limits_nothing_is_given_up(converse: Converse) -> None:
+    talk = converse(request_timeout=None, start_timeout=None, question_timeout=None)
+    talk.call("slow", id=1)
+    talk.pass_time(1e6)
+    talk.handshake()
+    talk.pass_time(1e6)
+    assert talk.to_client == []
+    talk.ask_form("q", "Where?", env=NAME)
+    talk.window()
+    talk.pass_time(1e6)
+    answers = {"env": {"action": "accept", "content": {"env": "x"}}}
+    talk.call("slow", id=2, requestState=talk.result_of(1)["requestState"], inputResponses=answers)
+    talk.reply("tools/call", TEXT)
+    assert talk.result_of(2)["content"] == TEXT["content"]

@@ -319,3 +319,20 @@ def test_subscription_id_of_the_server_is_replaced(converse: Converse) -> None:
     talk.listen(id=3, toolsListChanged=True)
     talk.note(TOOLS, {"_meta": {STREAM: "theirs"}})
     assert streams(talk, TOOLS) == [3]
+
+
+def test_stream_cancelled_before_the_handshake_subscribes_nothing(converse: Converse) -> None:
+    talk = converse(capabilities=ALL)
+    talk.listen(id="s", resourceSubscriptions=["a:1"])
+    talk.cancel("s")
+    talk.handshake()
+    assert talk.requests(SUBSCRIBE) == []
+    assert talk.to_client == []
+
+
+def test_stream_cancelled_while_the_server_is_down_is_not_restored(converse: Converse) -> None:
+    talk = following(converse, "a:1")
+    talk.server_dies()
+    talk.cancel("s")
+    talk.pass_time(60)
+    assert talk.opened == [1]

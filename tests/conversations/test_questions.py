@@ -532,3 +532,54 @@ def test_client_that_declares_a_capability_the_session_was_not_opened_with_is_as
     talk.ask_form("q", "Where?", env=NAME)
     talk.window()
     assert list(asked(talk, 2)) == ["env"]
+
+
+def test_call_of_a_tool_that_asks_lets_the_next_start_when_it_ends_without_asking(converse: Converse) -> None:
+    talk = met(converse)
+    talk.call("asker", id=1)
+    talk.ask_form("q", "Where?", env=NAME)
+    talk.window()
+    talk.call("asker", id=2)
+    talk.call("asker", id=3)
+    assert len(talk.requests("tools/call")) == 2
+    talk.reply("tools/call", TEXT)
+    assert "result" in talk.answer_to(2)
+    assert len(talk.requests("tools/call")) == 3
+
+
+def test_question_held_on_one_isolated_session_is_not_asked_of_a_call_on_another(converse: Converse) -> None:
+    talk = converse(isolate_capabilities=True)
+    talk.client("tools/list", id=1)
+    talk.handshake()
+    talk.ask("r", "roots/list")
+    talk.call("t", id=2, capabilities={"roots": {}})
+    talk.handshake()
+    talk.window()
+    assert [frame for frame in talk.to_client if frame.get("id") == 2] == []
+    talk.call("t", id=3)
+    talk.window()
+    assert list(asked(talk, 3)) == ["roots-1"]
+
+
+def test_retry_with_other_capabilities_resumes_on_the_session_of_its_call(converse: Converse) -> None:
+    talk = converse(isolate_capabilities=True)
+    talk.call("t", id=1)
+    talk.handshake()
+    talk.ask_form("q", "Where?", env=NAME)
+    talk.window()
+    state = talk.result_of(1)["requestState"]
+    talk.call("t", id=2, capabilities={"elicitation": {}}, requestState=state, inputResponses={"env": accept(env="x")})
+    assert talk.opened == [1]
+    assert talk.answers_of_client("q")[0]["result"] == accept(env="x")
+
+
+def test_retry_under_the_id_of_the_first_request_is_taken(converse: Converse) -> None:
+    talk = met(converse)
+    talk.call("t", id=1)
+    talk.ask_form("q", "Where?", env=NAME)
+    talk.window()
+    state = talk.result_of(1)["requestState"]
+    talk.call("t", id=1, requestState=state, inputResponses={"env": accept(env="x")})
+    talk.reply("tools/call", TEXT)
+    assert talk.to_client[-1]["id"] == 1
+    assert talk.to_client[-1]["result"]["content"] == TEXT["content"]

@@ -471,3 +471,11 @@ def test_cursor_of_a_session_that_died_is_expired(converse: Converse, transcript
     assert talk.error_of(2)["code"] == -32602
     assert "cursor expired" in talk.error_of(2)["message"]
     assert talk.transcript() == transcript
+
+
+def test_strict_bridge_refuses_what_it_would_have_repaired(converse: Converse) -> None:
+    talk = converse(strict=True)
+    talk.meet()
+    answer = answered(talk, "tools/call", {"content": [{"text": "x"}]}, name="t")
+    assert answer["error"]["code"] == -32603
+    assert answered(talk, "tools/call", TEXT, name="t")["result"]["content"] == TEXT["content"]

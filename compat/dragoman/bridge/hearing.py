@@ -61,7 +61,12 @@ class Hearing:
         else:
             self._context.batch = []
         for item in items:
-            self.hear(number, item, line)
+            if not isinstance(item, frame.Malformed):
+                self.hear(number, item, line)
+            elif item.id is not None:
+                self.hear(number, item, b'{"id":%b}' % item.id)
+            else:
+                self._context.loss("framing", f"an entry of a batch that is no message: {item.message}")
         answers, self._context.batch = self._context.batch, None
         if answers:
             self._context.to_server(number, b"[%b]\n" % b",".join(answers))
