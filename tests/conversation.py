@@ -74,6 +74,7 @@ class Conversation:
         self.lines_to_server: list[bytes] = []
         self.opened: list[int] = []
         self.closed: list[int] = []
+        self.dead: set[int] = set()
         self.asked_by_client: list[Json] = []
         self.losses: list[str] = []
         self.finished: int | None = None
@@ -207,7 +208,9 @@ class Conversation:
     def server_dies(self, reason: str = "exited with status 3", *, session: int | None = None) -> None:
         """The server's process ends."""
         self.log.append(f"* the server {reason}")
-        self._carry(self.face.session_lost(self.session if session is None else session, reason, self.now))
+        dying = self.session if session is None else session
+        self.dead.add(dying)
+        self._carry(self.face.session_lost(dying, reason, self.now))
 
     # -- time ------------------------------------------------------------------------------------------------------
 
@@ -290,7 +293,8 @@ class Conversation:
         assert effect.data.endswith(b"\n")
         assert effect.data.count(b"\n") == 1
         assert effect.session in self.opened
-        assert effect.session not in self.closed
+        assert effect.session not in self.closed, f"written to a closed session: {effect.data!r}"
+        assert effect.session not in self.dead, f"written to a dead session: {effect.data!r}"
         self._record("   server <  ", effect.data[:-1], effect.session)
         if self.judge is not None:
             self.judge.to_server(effect.session, effect.data[:-1])

@@ -117,7 +117,7 @@ class ClientFace:
         elif method == "notifications/cancelled":
             # The stream's result comes first, so that its end counts as graceful; then the cancellation that the page demands.
             target = key(params["requestId"])
-            if self.open.get(target, {}).get("method") != "subscriptions/listen" and target not in self.ended_streams:
+            if self._request(params["requestId"]).get("method") != "subscriptions/listen" and target not in self.ended_streams:
                 raise Invalid(f"a server cancels only listens (basic/patterns/cancellation): {shown(frame)}")
         elif method == "notifications/subscriptions/acknowledged" or method in FILTERS:
             self._on_stream(frame, method, params)

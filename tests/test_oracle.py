@@ -12,7 +12,8 @@ from faces import ClientFace, ServerFace
 from oracle import KNOWN_FAULTS, Invalid, Oracle, Revision, spec_folder
 
 META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
-EXAMPLES = sorted(spec_folder().glob("2026-07-28/examples/*/*.json")) if (folder := spec_folder()) else []
+FOLDER = spec_folder()
+EXAMPLES = sorted(FOLDER.glob("2026-07-28/examples/*/*.json")) if FOLDER else []
 needs_schemas = pytest.mark.skipif(spec_folder() is None, reason="the specification's schemas are not on this machine")
 
 

@@ -63,10 +63,10 @@ def exits(frame: Json) -> bool:
     return False
 
 
-def helper(frame: Json) -> bool:
+def leaves_holder(frame: Json) -> bool:
     """Exits on the probe; a process that it has started holds its pipes."""
     if frame.get("method") == "server/discover":
-        remember({"helper": subprocess.Popen(["sleep", "1000"]).pid})
+        remember({"holder": subprocess.Popen(["sleep", "1000"]).pid})
         os._exit(0)
     return False
 
@@ -74,7 +74,7 @@ def helper(frame: Json) -> bool:
 def initialize_first(frame: Json) -> bool:
     if INITIALIZED or frame.get("method") == "initialize":
         return False
-    return refuse(frame.get("id"), -32602, "initialize first")
+    return refuse(frame.get("id"), -32602, "not before initialize")
 
 
 def on_discover(answer: Callable[[Any], bool]) -> Callable[[Json], bool]:
@@ -93,10 +93,10 @@ QUIRKS: dict[str, Callable[[Json], bool]] = {
     "silent": silent,
     "silent-with-meta": silent_with_meta,
     "exits": exits,
-    "helper": helper,
+    "leaves-holder": leaves_holder,
     "initialize-first": initialize_first,
     "implementation-code": on_discover(lambda request: refuse(None, -32000, "revision 2026-07-28 is not supported")),
-    "invalid-request": on_discover(lambda request: refuse(request, -32600, "missing session id")),
+    "invalid-request": on_discover(lambda request: refuse(request, -32600, "no session given")),
     "only-legacy": on_discover(
         lambda request: refuse(
             request, -32022, "Unsupported protocol version", supported=["2025-11-25", "2025-06-18"], requested="2026-07-28"
@@ -153,7 +153,7 @@ TOOLS: dict[str, Callable[[Json], str]] = {
 
 def take(frame: Json) -> None:
     method, request = frame.get("method"), frame.get("id")
-    if QUIRKS.get(QUIRK, lambda frame: False)(frame) or request is None:
+    if (QUIRK in QUIRKS and QUIRKS[QUIRK](frame)) or request is None:
         return
     if method == "initialize":
         INITIALIZED.append(True)

@@ -86,17 +86,12 @@ def test_b030_request_that_the_server_never_answers_is_answered_here(wrap: Wrap)
     assert answer["id"] == number
     assert answer["error"]["code"] == -32603
     pid = int(bridge.said("pid"))
-    assert bridge.shown_to(pid) == [
-        "initialize",
-        "notifications/initialized",
-        "completion/complete",
-        "notifications/cancelled",
-        "tools/call",
-    ]
+    given_up = ["completion/complete", "notifications/cancelled"]
+    assert bridge.shown_to(pid) == ["initialize", "notifications/initialized", *given_up, "tools/call"]
 
 
 def test_b030_server_that_refuses_initialize_and_ignores_discover_is_given_up_in_reasonable_time(converse: Converse) -> None:
-    """stdio#backward-compatibility: no answer "within a reasonable timeout" means legacy; its refusal is then the last word."""
+    """Of a server that "does not respond within a reasonable timeout" (stdio#backward-compatibility) its refusal is the last word."""
     talk = converse()
     talk.client("tools/list", id=1)
     talk.reply_error("initialize", -32601, "Method not found")
@@ -115,12 +110,12 @@ def test_b003_server_that_exits_on_the_probe_is_started_again_for_initialize(wra
     assert "it exited on server/discover" in bridge.told("the server is legacy")
 
 
-def test_b004_helper_that_holds_the_probes_pipes_delays_nothing_and_goes_with_it(wrap: Wrap) -> None:
-    bridge = wrap("helper", *PROBED, "--probe-timeout", "1000")
+def test_b004_process_that_holds_the_pipes_of_the_probe_delays_nothing_and_is_ended(wrap: Wrap) -> None:
+    bridge = wrap("leaves-holder", *PROBED, "--probe-timeout", "1000")
     pid = int(bridge.said("pid"))
     assert bridge.shown_to(pid) == AS_LEGACY
-    (helper,) = [entry["helper"] for entry in bridge.seen() if "helper" in entry]
-    assert gone(helper)
+    (holder,) = [entry["holder"] for entry in bridge.seen() if "holder" in entry]
+    assert gone(holder)
 
 
 def test_b005_discover_of_the_client_is_answered_here_and_never_reaches_the_server(wrap: Wrap) -> None:
@@ -154,7 +149,7 @@ def test_b008_refusal_that_demands_initialize_first_is_legacy(wrap: Wrap) -> Non
 
 
 def test_b025_unsupported_version_that_names_only_legacy_revisions_is_legacy(wrap: Wrap) -> None:
-    """The stdio page says "do not fall back" of this error because it lists modern revisions; a legacy one is spoken with initialize only."""
+    """The stdio page forbids the fall-back for this error, but also says to use a listed revision: a legacy one needs initialize."""
     bridge = wrap("only-legacy", *PROBED)
     probed_and_served(bridge)
     assert "names no modern revision" in bridge.told("the server is legacy")

@@ -165,7 +165,7 @@ def test_b100_refusal_that_names_no_revision_is_told_to_whoever_asked(converse: 
     talk = converse()
     talk.client("tools/list", id=1)
     talk.reply_error("initialize", -32602, "Unsupported protocol version")
-    talk.reply_error("server/discover", -32602, "initialize first")
+    talk.reply_error("server/discover", -32602, "not before initialize")
     assert "Unsupported protocol version" in talk.error_of(1)["message"]
 
 
@@ -183,7 +183,7 @@ def test_b102_revision_without_a_handshake_in_the_servers_answer_changes_nothing
 
 
 def test_b102_legacy_client_that_asks_for_a_modern_revision_is_not_promised_it(converse: Converse) -> None:
-    """basic/lifecycle#version-negotiation: what ``initialize`` agrees on is spoken after it, whatever a server echoes that knows no better."""
+    """basic/lifecycle#version-negotiation: what ``initialize`` agrees on is spoken after it, whatever a server echoes."""
     talk = converse(relayed=True)
     initialize(talk, "2026-07-28")
     (asked,) = talk.requests("initialize")

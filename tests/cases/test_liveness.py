@@ -71,10 +71,10 @@ def test_b067_ping_of_a_modern_client_is_unknown_and_costs_the_server_nothing(co
 
 
 def test_b067_refused_ping_of_a_legacy_client_is_relayed_and_ends_nothing(converse: Converse) -> None:
-    """The case wants it answered here; two peers of one revision are relayed byte for byte, and what the answer means is the host's to say."""
+    """The case wants it answered here; peers of one revision are relayed byte for byte, and the host judges the answer."""
     talk = legacy(converse)
     talk.client_frame({"jsonrpc": "2.0", "id": 1, "method": "ping", "params": {}})
-    refusal = {"code": -32603, "message": "Method not supported: ping"}
+    refusal = {"code": -32603, "message": "what is a ping?"}
     talk.server_frame({"jsonrpc": "2.0", "id": 1, "error": refusal})
     assert talk.error_of(1) == refusal
     assert (talk.opened, talk.closed, talk.finished) == ([1], [], None)

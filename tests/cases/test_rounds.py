@@ -110,7 +110,7 @@ def test_b076_state_of_another_bridge_is_refused(converse: Converse) -> None:
 def test_b077_state_that_was_never_issued_is_refused_and_nothing_runs(converse: Converse) -> None:
     talk = converse()
     talk.meet()
-    talk.call("t", id=2, inputResponses={"k": {"roots": []}}, requestState="made-up")
+    talk.call("t", id=2, inputResponses={"k": {"roots": []}}, requestState="invented")
     assert talk.error_of(2)["code"] == -32602
     assert talk.requests("tools/call") == []
 
@@ -122,7 +122,7 @@ def test_b077_question_of_the_bridge_always_carries_its_own_state(converse: Conv
 
 
 def test_b077_retry_that_lost_its_state_is_a_fresh_call_whose_answers_are_used(converse: Converse) -> None:
-    talk, state = asked(converse)
+    talk, _ = asked(converse)
     talk.call("a", {"x": 1}, id=2, inputResponses=YES)
     assert talk.answers_of_client("q") == []
     assert len(talk.requests("tools/call")) == 2

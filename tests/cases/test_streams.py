@@ -1,4 +1,4 @@
-"""Field cases about notifications and the streams that carry them (2026-07-28, basic/patterns/subscriptions, basic/patterns/cancellation)."""
+"""Field cases about notifications and the streams that carry them (2026-07-28, basic/patterns/subscriptions and cancellation)."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from tests.conversation import META, SERVER, Conversation
 from tests.conversations.conftest import Converse
 
 TEXT = {"content": [{"type": "text", "text": "done"}]}
-EVERYTHING = {"tools": {}, "prompts": {}, "resources": {}}
+EVERYTHING: dict[str, Any] = {"tools": {}, "prompts": {}, "resources": {}}
 HINTS = {"ttlMs": 0, "cacheScope": "private"}
 
 
@@ -137,20 +137,20 @@ def named(converse: Converse, name: str) -> None:
     assert talk.requests("tools/call")[0]["params"]["name"] == name
 
 
-@pytest.mark.parametrize("name", ["catalog.get", "a.b", "a_b"])
+@pytest.mark.parametrize("name", ["shop.find", "a.b", "a_b"])
 def test_b117_dotted_tool_name_is_legal_and_stays(converse: Converse, name: str) -> None:
-    """The case wants names mapped for one vendor's model; server/tools#tool-names allows dots, and a bridge that renames breaks the host's rules."""
+    """The case wants names mapped for one vendor's model; server/tools#tool-names allows dots, and hosts keep rules by name."""
     named(converse, name)
 
 
 def test_b118_tool_name_with_spaces_is_the_servers_to_mend_and_stays(converse: Converse) -> None:
     """server/tools#tool-names: SHOULD NOT, addressed to the server; the name is what a call is found by."""
-    named(converse, "Create CIFS Share")
+    named(converse, "Make A Volume")
 
 
 def test_b144_task_of_a_modern_call_is_ignored(converse: Converse) -> None:
     """seps/2663: the parameter is removed and MUST be ignored; a legacy server that saw it would answer with a task instead of a result."""
-    tasks = {"list": {}, "cancel": {}, "requests": {"tools": {"call": {}}}}
+    tasks: Any = {"list": {}, "cancel": {}, "requests": {"tools": {"call": {}}}}
     talk = met(converse, capabilities={"tools": {}, "tasks": tasks})
     assert "tasks" not in talk.result_of("hello")["capabilities"]
     talk.client("tools/call", {"name": "t", "arguments": {}, "task": {"ttl": 1000}}, id=1)

@@ -1,8 +1,10 @@
 """Any frames in any order: nothing is raised, and every request of the client's is answered exactly once.
 
+Unknown members of a result survive.
+
 A drawn script mixes valid, half-valid and broken lines of the client and the server, ids used twice, answers to nobody,
 deaths and time. What must hold whatever comes: the core never raises; each line out is one frame; an id comes back exactly as
-it was written; a request has one answer unless it was cancelled, and after the end and the drain time none is left waiting.
+it was written; a request has one answer unless it was cancelled, within the time limits; after the end none is left waiting.
 """
 
 from __future__ import annotations
@@ -22,6 +24,11 @@ SCRAP: st.SearchStrategy[Any] = st.recursive(
     lambda inner: (
         st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["id", "uri", "name", "params", "_meta", "x"]), inner, max_size=3)
     ),
+    max_leaves=6,
+)
+CLEAN: st.SearchStrategy[Any] = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
     max_leaves=6,
 )
 FORM = {"message": "m", "requestedSchema": {"type": "object", "properties": {"env": {"type": "string"}}}}
@@ -334,7 +341,12 @@ class Script:
             self.talk.server_line_too_long(head, 99_000_000)
 
     def end(self) -> None:
-        """The client closes; after the drain time nobody waits any more."""
+        """Every time limit passes: only streams may still be open. The client closes: after the drain time they are not."""
+        self.talk.pass_time(5000)
+        self.settle()
+        streams = {json.dumps(frame["id"]) for frame in self.talk.asked_by_client if frame.get("method") == "subscriptions/listen"}
+        left = {own for own, count in self.open.items() if count > 0} - streams
+        assert not left, f"not answered in time: {left}\n{self.talk.transcript()}"
         self.talk.client_closes()
         self.settle()
         self.talk.pass_time(1000)
@@ -357,6 +369,17 @@ def test_any_rounds_leave_no_request_unanswered(options: dict[str, Any], steps: 
     script.on_request("hello", ("server/discover", {}), envelope(ALL_CAPABILITIES))
     script.talk.handshake()
     play(script, steps)
+
+
+@settings(max_examples=100, deadline=None)
+@given(members=st.dictionaries(st.text(max_size=8).map("com.example/{}".format), CLEAN, min_size=1, max_size=3))
+def test_unknown_members_of_a_result_survive(members: dict[str, Any]) -> None:
+    talk = Conversation()
+    talk.meet()
+    talk.call("t", id=1)
+    talk.reply("tools/call", {"content": [], **members})
+    kept = {name: value for name, value in talk.result_of(1).items() if name in members}
+    assert kept == members
 
 
 def play(script: Script, steps: list[tuple[Any, ...]]) -> None:

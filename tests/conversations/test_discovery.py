@@ -310,3 +310,38 @@ def test_session_with_a_parked_call_is_never_closed_for_another(converse: Conver
     talk.call("b", id=2, capabilities={})
     assert talk.error_of(2)["code"] == -32603
     assert talk.closed == []
+
+
+def test_session_that_a_call_waits_for_is_not_replaced(converse: Converse, transcript: SnapshotAssertion) -> None:
+    talk = converse()
+    talk.call("first", id=1, capabilities={})
+    talk.call("deploy", id=2, capabilities={"elicitation": {}})
+    talk.handshake()
+    assert talk.opened == [1]
+    assert [frame["params"]["name"] for frame in talk.requests("tools/call")] == ["first", "deploy"]
+    talk.reply("tools/call", TEXT)
+    assert "result" in talk.answer_to(2)
+    assert talk.transcript() == transcript
+
+
+def test_session_is_replaced_when_its_list_in_flight_was_given_up(converse: Converse) -> None:
+    talk = converse(request_timeout=60)
+    talk.meet(capabilities={})
+    talk.client("tools/list", id=1, capabilities={})
+    talk.call("deploy", id=2, capabilities={"elicitation": {}})
+    talk.pass_time(61)
+    assert talk.error_of(1)["code"] == -32603
+    assert talk.closed == [1]
+    assert talk.opened == [1, 2]
+    talk.handshake()
+    talk.reply("tools/call", TEXT)
+    assert "result" in talk.answer_to(2)
+
+
+def test_session_is_replaced_when_its_list_in_flight_was_cancelled(converse: Converse) -> None:
+    talk = converse()
+    talk.meet(capabilities={})
+    talk.client("tools/list", id=1, capabilities={})
+    talk.call("deploy", id=2, capabilities={"elicitation": {}})
+    talk.cancel(1)
+    assert talk.opened == [1, 2]

@@ -193,3 +193,17 @@ def test_progress_of_a_cancelled_call_goes_nowhere(converse: Converse) -> None:
     talk.cancel(1)
     talk.note(PROGRESS, {"progressToken": token, "progress": 1})
     assert talk.notes(PROGRESS) == []
+
+
+def test_progress_goes_to_the_retry_that_still_waits_when_another_was_cancelled(converse: Converse) -> None:
+    talk = parked(converse, with_token("one"))
+    token = sent_token(talk)
+    answers = {"env": {"action": "accept", "content": {"env": "prod"}}}
+    state = talk.result_of(1)["requestState"]
+    talk.call("deploy", id=2, meta=with_token("two"), requestState=state, inputResponses=answers)
+    talk.call("deploy", id=3, meta=with_token("three"), requestState=state, inputResponses=answers)
+    talk.cancel(2)
+    talk.note(PROGRESS, {"progressToken": token, "progress": 1})
+    assert [note["progressToken"] for note in talk.notes(PROGRESS)] in (["three"], [])
+    talk.reply("tools/call", TEXT)
+    assert "result" in talk.answer_to(3)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from syrupy.assertion import SnapshotAssertion
-from tests.conversation import META, SERVER, Conversation
+from tests.conversation import ALL_CAPABILITIES, META, SERVER, Conversation, envelope
 from tests.conversations.conftest import Converse
 
 TEXT = {"content": [{"type": "text", "text": "done"}]}
@@ -583,3 +583,32 @@ def test_retry_under_the_id_of_the_first_request_is_taken(converse: Converse) ->
     talk.reply("tools/call", TEXT)
     assert talk.to_client[-1]["id"] == 1
     assert talk.to_client[-1]["result"]["content"] == TEXT["content"]
+
+
+def test_call_that_waits_for_an_early_question_runs_on_a_new_server_when_the_first_died(
+    converse: Converse, transcript: SnapshotAssertion
+) -> None:
+    talk = converse(capabilities={"tools": {}, "logging": {}})
+    talk.meet()
+    talk.ask("r", "roots/list")
+    talk.call("t", id=1, meta=envelope(ALL_CAPABILITIES, logLevel="info"))
+    talk.window()
+    assert list(asked(talk, 1)) == ["roots-1"]
+    talk.server_dies()
+    state = talk.result_of(1)["requestState"]
+    talk.call("t", id=2, meta=envelope(ALL_CAPABILITIES, logLevel="info"), requestState=state, inputResponses={"roots-1": {"roots": []}})
+    assert talk.opened == [1, 2]
+    talk.handshake()
+    talk.reply("logging/setLevel", {})
+    talk.reply("tools/call", TEXT)
+    assert talk.result_of(2)["content"] == TEXT["content"]
+    assert talk.transcript() == transcript
+
+
+def test_failure_that_has_nothing_to_do_with_an_early_question_stays_what_it_is(converse: Converse) -> None:
+    talk = met(converse)
+    talk.ask("r", "roots/list")
+    talk.call("t", id=1, capabilities={})
+    assert talk.answers_of_client("r")[0]["error"]["code"] == -32601
+    talk.reply_error("tools/call", -32602, "arguments.x is missing")
+    assert talk.error_of(1) == {"code": -32602, "message": "arguments.x is missing"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from tests.conversations.rows import ROWS, Row
 HERE = Path(__file__).parent
 
 
+@cache
 def names_in(module: str) -> set[str]:
     tree = ast.parse((HERE / f"test_{module}.py").read_text(encoding="utf-8"))
     return {node.name for node in tree.body if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")}

@@ -23,8 +23,8 @@ import mcp_types as types
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
-from faces import JsonObject, judge_client_side, judge_server_side, tapped
-from oracle import Oracle
+from faces import judge_client_side, judge_server_side, tapped
+from oracle import JsonObject, Oracle
 
 ROOT = Path(__file__).resolve().parents[2]
 PEERS = ROOT / "tests" / "peers"
@@ -97,6 +97,11 @@ class Link:
         return Seen(tapped(self.folder / "client.jsonl"), tapped(self.folder / "server.jsonl"), text)
 
 
+def lines_to_client(seen: Seen) -> list[str]:
+    """Every line the client was sent."""
+    return [record["line"] for record in seen.client if record["dir"] == "out"]
+
+
 def words(result: types.CallToolResult) -> str:
     """The text of a result that is one text block."""
     (block,) = result.content
@@ -123,7 +128,7 @@ class Person:
 
     async def roots(self, context: Any) -> types.ListRootsResult:
         self.asked.append("roots")
-        return types.ListRootsResult(roots=[types.Root(uri="file:///home/ada", name="home")])
+        return types.ListRootsResult(roots=[types.Root.model_validate({"uri": "file:///home/ada", "name": "home"})])
 
     def everything(self) -> dict[str, Any]:
         return {"elicitation_callback": self.elicit, "sampling_callback": self.sample, "list_roots_callback": self.roots}

@@ -254,7 +254,7 @@ def test_listen_on_a_server_without_list_changes_honours_nothing(wrapped: Open) 
 
 
 def ask_form(pipe: Pipe, **more: Any) -> JsonObject:
-    meta = {"io.modelcontextprotocol/clientCapabilities": {"elicitation": {}}}
+    meta: JsonObject = {"io.modelcontextprotocol/clientCapabilities": {"elicitation": {}}}
     params = {"name": "ask_form", "arguments": {"fields": "one"}, **more}
     return pipe.ask("tools/call", params, meta)
 

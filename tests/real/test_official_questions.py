@@ -21,6 +21,8 @@ OLDEST, LATEST = REVISIONS[0], REVISIONS[-1]
 LinkTo = Callable[..., Link]
 every_revision = pytest.mark.parametrize("revision", REVISIONS)
 with_forms = pytest.mark.parametrize("revision", REVISIONS[2:])
+# auto differs from the pinned mode in its first request only, so revisions are not multiplied by it.
+three_ways = pytest.mark.parametrize("how", [DIRECT, LEGACY, MODERN])
 every_way = pytest.mark.parametrize("how", [DIRECT, LEGACY, AUTO, MODERN])
 HOME = {"roots": [{"name": "home", "uri": "file:///home/ada"}]}
 SAMPLED = {"content": {"text": "four", "type": "text"}, "model": "small-1", "role": "assistant", "stopReason": "endTurn"}
@@ -60,7 +62,7 @@ def test_server_told_of_no_capability_does_not_ask(link: LinkTo) -> None:
 
 
 @with_forms
-@every_way
+@three_ways
 def test_form_of_one_field_is_answered(link: LinkTo, revision: str, how: str) -> None:
     async def scenario(client: Client) -> None:
         assert json.loads(words(await client.call_tool("ask_form", {"fields": "one"}))) == NAMED
@@ -71,7 +73,7 @@ def test_form_of_one_field_is_answered(link: LinkTo, revision: str, how: str) ->
 
 
 @with_forms
-@every_way
+@three_ways
 def test_form_of_every_field_type_is_answered_with_its_own_types(link: LinkTo, revision: str, how: str) -> None:
     filled: dict[str, Any] = {"name": "Ada", "age": 36, "score": 1.5, "agree": False, "color": "red", "email": "ada@example.test"}
     filled |= {"size": "s", "tags": ["x", "z"]} if revision == LATEST else {}
@@ -143,7 +145,7 @@ def test_url_demanded_from_a_client_without_it_is_a_missing_capability(link: Lin
 
 
 @every_revision
-@every_way
+@three_ways
 def test_model_and_roots_are_asked(link: LinkTo, revision: str, how: str) -> None:
     async def scenario(client: Client) -> None:
         assert json.loads(words(await client.call_tool("ask_sampling", {"text": "2 + 2?"}))) == SAMPLED
@@ -157,7 +159,7 @@ def test_model_and_roots_are_asked(link: LinkTo, revision: str, how: str) -> Non
 
 
 @every_revision
-@every_way
+@three_ways
 def test_prompt_and_resource_may_ask_too(link: LinkTo, revision: str, how: str) -> None:
     async def scenario(client: Client) -> None:
         (message,) = (await client.get_prompt("asking")).messages
@@ -174,7 +176,7 @@ def test_prompt_and_resource_may_ask_too(link: LinkTo, revision: str, how: str) 
 
 
 @every_revision
-@every_way
+@three_ways
 def test_three_questions_at_once_are_one_round(link: LinkTo, revision: str, how: str) -> None:
     first = NAMED if revision >= "2025-06-18" else SAMPLED
 
@@ -190,7 +192,7 @@ def test_three_questions_at_once_are_one_round(link: LinkTo, revision: str, how:
 
 
 @every_revision
-@pytest.mark.parametrize("how", [DIRECT, LEGACY, MODERN])
+@three_ways
 def test_questions_one_after_the_other_are_rounds(link: LinkTo, revision: str, how: str) -> None:
     answer = NAMED if revision >= "2025-06-18" else SAMPLED
 
@@ -207,7 +209,7 @@ def test_questions_one_after_the_other_are_rounds(link: LinkTo, revision: str, h
         assert len(set(states)) == 10
 
 
-@pytest.mark.parametrize("how", [DIRECT, LEGACY, MODERN])
+@three_ways
 def test_progress_goes_on_over_a_question(link: LinkTo, how: str) -> None:
     reported: list[float] = []
 
@@ -285,7 +287,7 @@ def test_question_outside_the_callers_capabilities_ends_as_missing_capability(li
 
 
 @every_revision
-@every_way
+@three_ways
 def test_ping_of_the_server_is_answered(link: LinkTo, revision: str, how: str) -> None:
     async def scenario(client: Client) -> None:
         assert words(await client.call_tool("ping_client", {})) == "{}"

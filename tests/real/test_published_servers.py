@@ -79,7 +79,7 @@ def test_filesystem_server_takes_its_directories_from_the_clients_roots(link: Li
     data.mkdir()
 
     async def roots(context: Any) -> types.ListRootsResult:
-        return types.ListRootsResult(roots=[types.Root(uri=data.as_uri())])
+        return types.ListRootsResult(roots=[types.Root.model_validate({"uri": data.as_uri()})])
 
     async def scenario(client: Client) -> None:
         # The server asks right after the handshake and checks the directories on its own time, so it may take some calls. A modern

@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from msgspec import Raw
+
 from dragoman import frame
 from dragoman.bridge import effects
 from dragoman.bridge.broken import ids_in
@@ -26,7 +28,7 @@ from dragoman.bridge.sealing import AeadSealer
 from dragoman.bridge.session import READY, Session
 from dragoman.bridge.upgrade_server import UpgradeServer
 from dragoman_specs.names import INVALID_REQUEST, META_PROTOCOL_VERSION
-from dragoman_specs.version import Version
+from dragoman_specs.version import LATEST_LEGACY, Era, Version, parse
 
 _MODERN_MARK = META_PROTOCOL_VERSION.encode()
 
@@ -138,7 +140,18 @@ class DualFace:
             # ``initialize`` is legacy whatever ``_meta`` it carries: no modern revision knows it (basic/versioning).
             self._modern_request(request, line)
         else:
-            self._legacy_relay().from_client(request, line)
+            relay = self._legacy_relay()
+            relay.from_client(request, self._legacy_version(request, line) if request.method == "initialize" else line)
+
+    def _legacy_version(self, request: frame.Request, line: bytes) -> bytes:
+        """A handshake never agrees on a modern revision, and a server that echoes what it is offered would (basic/lifecycle)."""
+        members = frame.members(request.params) or {}
+        version = parse(frame.text(members.get("protocolVersion")))
+        if version is None or version.era is not Era.MODERN:
+            return line
+        self.context.log(effects.INFO, f"the client offers {version} in initialize, which has no handshake: {LATEST_LEGACY} is offered")
+        members["protocolVersion"] = Raw(frame.encode(LATEST_LEGACY))
+        return frame.request(request.id, request.method, frame.encode(members))[:-1]
 
     def _modern_request(self, request: frame.Request, line: bytes) -> None:
         envelope = self._upgrade.read(request)
@@ -191,6 +204,7 @@ class DualFace:
     def _found_modern(self, session: Session) -> None:
         self.context.log(effects.INFO, "the server refused initialize and answered server/discover: it is modern, messages are relayed")
         self._modern = Relay(self.context, session.number)
+        self._upgrade.pool.leave_only(session)
         held, self._upgrade = self._upgrade, UpgradeServer(self.context, self._found_modern)
         waiting, self._unproven = self._unproven, {}
         self._era_open = False

@@ -3,7 +3,8 @@
 A legacy server sends list changes to everybody and resource updates to those who called ``resources/subscribe``; a modern
 client gets only what a stream of its own asked for, each notification stamped with that stream's id. So streams fan in:
 resource URIs are subscribed once however many streams name them, and the acknowledgement, always first, tells the subset
-that is really honoured. A URI that nobody named exactly may be a sub-resource and goes to all who named any.
+that is really honoured. A URI that nobody named exactly may be a sub-resource:
+it goes to those who named a parent of it, else to all who named any.
 """
 
 from __future__ import annotations
@@ -164,7 +165,8 @@ class Listens:
         """A resource has changed."""
         uri = frame.text(params.get("uri"))
         streams = [listen for listen in self._open.values() if listen.acknowledged and listen.followed]
-        receivers = [listen for listen in streams if uri in listen.followed] or streams
+        receivers = [listen for listen in streams if uri in listen.followed]
+        receivers = receivers or [listen for listen in streams if any(_is_below(uri, parent) for parent in listen.followed)] or streams
         for listen in receivers:
             if self._is_news(listen, session, f"{_UPDATED} {uri}"):
                 self._send(listen, _UPDATED, params)
@@ -254,6 +256,13 @@ class Listens:
                     self._send(listen, LIST_CHANGES[name][1], {})
                 for uri in listen.followed:
                     self._send(listen, _UPDATED, {"uri": Raw(frame.encode(uri))})
+
+
+def _is_below(uri: str | None, parent: str) -> bool:
+    """Whether a URI is plainly a sub-resource of another: its path, query or fragment goes on from there."""
+    if uri is None or not uri.startswith(parent):
+        return False
+    return parent.endswith("/") or uri[len(parent) : len(parent) + 1] in ("/", "?", "#")
 
 
 def _read_filter(filters: Raw | None) -> tuple[list[str], list[str]] | str:

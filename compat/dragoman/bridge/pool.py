@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from dragoman.bridge import effects
 from dragoman.bridge.capabilities import canonical, covers
-from dragoman.bridge.session import FAILED, LOST, STARTING, Session
+from dragoman.bridge.session import FAILED, LOST, STARTING, UNOPENED, Session
 
 if TYPE_CHECKING:
     from dragoman.bridge.upgrade_server import UpgradeServer
@@ -39,13 +39,14 @@ class Pool:
     # -- choosing --------------------------------------------------------------------------------------------------
 
     def for_call(self, caller: Caller) -> Session:
-        """The session for a request that may ask."""
+        """The session for a request that may ask; from now on it is not replaced."""
         session = self._by_key.get(self._key(caller))
         if session is None:
-            return self._open(caller)
-        if covers(session.capabilities, caller.capabilities) or not self._replaceable(session):
-            return session
-        return self._replace(session, caller)
+            session = self._open(caller)
+        elif not covers(session.capabilities, caller.capabilities) and self._replaceable(session):
+            session = self._replace(session, caller)
+        session.serves_calls = True
+        return session
 
     def for_lists(self, caller: Caller) -> Session:
         """The session for any other request."""
@@ -96,7 +97,7 @@ class Pool:
         return self._bridge.parking.on_session(session) or len(self._bridge.listens) > 0
 
     def _replaceable(self, session: Session) -> bool:
-        return not session.served_calls and not self._pinned(session) and session.number not in self._successors
+        return not session.serves_calls and not self._pinned(session) and session.number not in self._successors
 
     def _replace(self, session: Session, caller: Caller) -> Session:
         self._context.log(effects.INFO, "a request declares more capabilities than the session was opened with: a new session replaces it")
@@ -122,6 +123,15 @@ class Pool:
         following = self._successors.pop(session.number, None)
         if following is not None:
             following.open()
+
+    def leave_only(self, kept: Session) -> None:
+        """Another bridge takes over one session: the others end, and none is replaced any more."""
+        self._successors.clear()
+        for session in self.sessions():
+            if session is not kept:
+                self._forget(session)
+                if session.phase != UNOPENED:
+                    self._context.close(session.number)
 
     def make_way(self) -> None:
         """A legacy connection needs a process: end those that have served nothing but discovery and lists."""

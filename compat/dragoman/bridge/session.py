@@ -1,8 +1,9 @@
 """One connection to a legacy server: handshake, requests in flight, facts learnt (lifecycle page of each legacy revision).
 
-Theory of operation. A session is STARTING from ``open`` until the server has answered ``initialize``; requests wait in
-``held`` meanwhile. READY it takes requests, each under a wire id of ours. FAILED means that the handshake came to
-nothing (``failure`` says why); LOST means that the process is gone. Neither comes back: the next request opens another.
+Theory of operation. A session is UNOPENED while the one that it replaces still has answers to give, and STARTING from
+``open`` until the server has answered ``initialize``; requests wait in ``held`` meanwhile. READY it takes requests, each
+under a wire id of ours. FAILED means that the handshake came to nothing (``failure`` says why); LOST means that the process
+is gone. Neither comes back: the next request opens another.
 
 ``initialize`` comes first and the bridge falls forward: every legacy server accepts it as its first message, while some
 exit, hang or flood on anything else. A server that refuses it is asked ``server/discover`` and may turn out to be modern.
@@ -26,7 +27,7 @@ from dragoman.bridge.envelope import SUPPORTED
 from dragoman_specs.names import META_CLIENT_CAPABILITIES, META_CLIENT_INFO, META_PROTOCOL_VERSION, UNSUPPORTED_PROTOCOL_VERSION
 from dragoman_specs.version import LATEST_LEGACY, LATEST_MODERN, Era, Version, nearest_legacy, parse
 
-STARTING, READY, FAILED, LOST = "starting", "ready", "failed", "lost"
+UNOPENED, STARTING, READY, FAILED, LOST = "unopened", "starting", "ready", "failed", "lost"
 PATIENCE = 5.0
 """Seconds for an answer to a request of the bridge's own: servers in the field ignore methods that they do not know."""
 OWN_INFO = b'{"name":"dragoman","title":"dragoman protocol bridge","version":"0.1.0"}'
@@ -44,7 +45,7 @@ class Session:
         self.number = number
         self.capabilities = capabilities
         self.client_info = client_info or OWN_INFO
-        self.phase = STARTING
+        self.phase = UNOPENED
         self.failure = ""
         self.is_modern = False
         self.revision = LATEST_LEGACY
@@ -55,7 +56,7 @@ class Session:
         self.pending: dict[int, Call | Waiter] = {}
         self.held: list[Callable[[], None]] = []
         self.turns = Turns(strict=context.options.one_call_per_session)
-        self.served_calls = False
+        self.serves_calls = False
         self.log_level: str | None = None
         self.last_output = context.now
         self.on_ready: Callable[[Session], None] = lambda _session: None
@@ -65,6 +66,7 @@ class Session:
 
     def open(self) -> None:
         """Start the server and shake hands."""
+        self.phase = STARTING
         self.context.open(self.number)
         if self.context.options.start_timeout:
             self.context.timer(f"start:{self.number}", self.context.options.start_timeout)
@@ -124,7 +126,7 @@ class Session:
             else:
                 self.fail(f"the server refused initialize: {refusal}")
 
-        self.request("server/discover", probe_params(), discovered)
+        self.request("server/discover", probe_params(), discovered, patience=PATIENCE)
 
     def fail(self, why: str) -> None:
         """The handshake came to nothing."""
@@ -151,7 +153,7 @@ class Session:
 
     def when_ready(self, step: Callable[[], None]) -> None:
         """Run ``step`` now, or when the handshake has ended (it looks at ``phase`` itself)."""
-        if self.phase == STARTING:
+        if self.phase in (UNOPENED, STARTING):
             self.held.append(step)
         else:
             step()

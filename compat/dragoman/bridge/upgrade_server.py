@@ -16,7 +16,7 @@ from typing import Any
 
 from msgspec import Raw
 
-from dragoman import frame
+from dragoman import chain, frame
 from dragoman.bridge.answers import LISTS, Answers
 from dragoman.bridge.calls import DONE, PARKED, QUEUED, RUNNING, Call, Offers
 from dragoman.bridge.context import Context
@@ -119,8 +119,6 @@ class UpgradeServer:
 
     def start(self, request: frame.Request, envelope: Envelope, offers: Offers | None) -> None:
         """A fresh call; ``offers`` are answers to questions that it may ask (a retry without state is legal)."""
-        envelope.params.pop("requestState", None)
-        envelope.params.pop("inputResponses", None)
         call = Call(self.context.ids.call(), request.method, envelope, request.id)
         if offers:
             call.offers = offers
@@ -188,13 +186,12 @@ class UpgradeServer:
             meta = {**meta, "progressToken": Raw(b"%d" % wire_id)}
         if meta:
             params = {**params, "_meta": Raw(frame.encode(meta))}
+        params = chain.params_to_server(call.method, params, session.revision)
         params = self.answers.as_task(call, params)
         session.pending[wire_id] = call
         call.status = RUNNING
         self.deadlines.alive(call)
         self.context.to_server(session.number, frame.request(b"%d" % wire_id, call.method, frame.encode(params)))
-        if call.may_ask:
-            session.served_calls = True
 
     # -- answers ---------------------------------------------------------------------------------------------------
 
@@ -299,6 +296,7 @@ class UpgradeServer:
         self.answers.cancel(call, message)
         self.parking.drop_questions(call)
         self._respond(call, "error", frame.error(INTERNAL_ERROR, message))
+        self.pool.settled(call.session)
 
     def give_up_all(self) -> None:
         """The drain time is over."""

@@ -43,6 +43,12 @@ def no_task_of_request(params: Members, _crossing: Crossing, _notes: Notes) -> M
     return _without_related_task(params)
 
 
+@CHANGE.upgrade("tools/call", Part.PARAMS)
+def no_task_asked_for(params: Members, _crossing: Crossing, _notes: Notes) -> Members:
+    """Ignore ``task`` of a modern call, as SEP-2663 demands: a legacy server would answer with a handle."""
+    return _without(params, "task") if "task" in params else params
+
+
 @CHANGE.upgrade("tools/list", Part.TOOL)
 def no_execution(tool: Members, _crossing: Crossing, _notes: Notes) -> Members:
     """Leave out how a tool wants to be executed."""
