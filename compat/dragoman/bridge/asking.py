@@ -88,7 +88,8 @@ class Asking:
                 question = again
         missing = missing_capability(question, call.capabilities)
         if missing is not None:
-            call.refused = merge_capabilities(call.refused, missing)
+            if call.status == RUNNING:  # what was asked before the call was sent cannot be why it fails
+                call.refused = merge_capabilities(call.refused, missing)
             code = METHOD_NOT_FOUND if question.method.split("/")[0] not in call.capabilities else INVALID_PARAMS
             why = f"The client did not declare the capability for {question.method}: {_named(missing)}"
             self.answer(session, question, Refusal(code, why))

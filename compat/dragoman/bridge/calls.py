@@ -34,8 +34,8 @@ class Call:
 
     __slots__ = (
         "answered_with", "asked_at", "capabilities", "client_info", "deadline", "inputs", "keys", "lane", "last_progress", "log_level",
-        "meta", "method", "name", "number", "offers", "outcome", "params", "progress_token", "questions", "refused", "rerun", "rounds",
-        "sent_as_task", "session", "state", "status", "tail", "task_id", "token", "unsent", "uri", "used_state", "waiters", "wire_id",
+        "meta", "method", "name", "number", "offers", "outcome", "params", "questions", "refused", "rerun", "rounds", "sent_as_task",
+        "session", "state", "status", "tail", "task_id", "token", "tokens", "unsent", "uri", "used_state", "waiters", "wire_id",
     )  # fmt: skip
 
     def __init__(self, number: int, method: str, envelope: Envelope, client_id: bytes) -> None:
@@ -45,6 +45,7 @@ class Call:
         self.params = envelope.params
         self.name = frame.text(envelope.params.get("name"))
         self.uri = frame.text(envelope.params.get("uri"))
+        self.tokens = {client_id: envelope.progress_token}
         self.wear(envelope)
         self.status = QUEUED
         self.session: Any = None
@@ -75,12 +76,16 @@ class Call:
         self.answered_with = b""
 
     def wear(self, envelope: Envelope) -> None:
-        """Take over what belongs to one request of the client's: capabilities, log level, progress token."""
+        """Take over what belongs to one request of the client's: capabilities, log level, foreign ``_meta`` keys."""
         self.meta = envelope.meta
         self.capabilities = envelope.capabilities
         self.client_info = envelope.client_info
         self.log_level = envelope.log_level
-        self.progress_token = envelope.progress_token
+
+    @property
+    def progress_token(self) -> bytes | None:
+        """The progress token of the newest request that waits and has one."""
+        return next((token for token in map(self.tokens.get, reversed(self.waiters)) if token is not None), None)
 
     @property
     def may_ask(self) -> bool:

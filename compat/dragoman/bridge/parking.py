@@ -150,14 +150,15 @@ class Parking:
 
     def _resume(self, call: Call, text: str, request: frame.Request, envelope: Envelope, answers: dict[str, Raw]) -> None:
         if call.used_state == text:
-            self._join(call, request)
+            self._join(call, request, envelope)
             return
         call.used_state = text
         call.answered_with = frame.encode(answers)
         call.wear(envelope)
         del self._parked[call.number]
         self._context.cancel_timer(f"park:{call.number}")
-        self._bridge.admit_waiter(call, request.id)
+        call.tokens.clear()
+        self._bridge.admit_waiter(call, request, envelope)
         if call.outcome is not None:
             self._flush(call)
             self._answer(call, answers)
@@ -172,8 +173,11 @@ class Parking:
         if call.rerun:
             self._answer_rerun(call, answers)
             return
-        # A retry may ask for more logs than the request before it: the level is set before the server goes on.
-        self._bridge.notes.with_level(call, lambda: self._go_on(call, answers))
+        if call.unsent:
+            self._go_on(call, answers)
+        else:
+            # A retry may ask for more logs than the request before it: the level is set before the server goes on.
+            self._bridge.notes.with_level(call, lambda: self._go_on(call, answers))
 
     def _go_on(self, call: Call, answers: dict[str, Raw]) -> None:
         if call.status != RUNNING:
@@ -189,7 +193,7 @@ class Parking:
             call.unsent = False
             self._bridge.run_again(call)
 
-    def _join(self, call: Call, request: frame.Request) -> None:
+    def _join(self, call: Call, request: frame.Request, envelope: Envelope) -> None:
         """The same retry again: its first answer was lost on the way."""
         if call.status == PARKED:
             self._context.to_client(frame.result(request.id, call.inputs))
@@ -197,7 +201,7 @@ class Parking:
             member, value = call.outcome
             self._context.to_client(frame.result(request.id, value) if member == "result" else frame.failure(request.id, value))
         else:
-            self._bridge.admit_waiter(call, request.id)
+            self._bridge.admit_waiter(call, request, envelope)
 
     def _answer(self, call: Call, answers: dict[str, Raw]) -> None:
         for key, question in list(call.questions.items()):

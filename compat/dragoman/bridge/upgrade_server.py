@@ -129,10 +129,11 @@ class UpgradeServer:
         else:
             call.session.when_ready(lambda: self.launch(call))
 
-    def admit_waiter(self, call: Call, client_id: bytes) -> None:
+    def admit_waiter(self, call: Call, request: frame.Request, envelope: Envelope) -> None:
         """Another request of the client's waits for this call."""
-        call.waiters.append(client_id)
-        self._waiting[frame.id_key(client_id)] = call
+        call.waiters.append(request.id)
+        call.tokens[request.id] = envelope.progress_token
+        self._waiting[frame.id_key(request.id)] = call
 
     # -- to the server ---------------------------------------------------------------------------------------------
 
