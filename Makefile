@@ -29,6 +29,9 @@ $(ENV): pyproject.toml constraints.txt
 	@$(PIP) install -c constraints.txt --no-build-isolation -e '.[dev]'
 	@touch $(ENV)
 
+# One worker a processor; PYTEST_ARGS="-n 0 -k name" runs one test in this process.
+PYTEST_ARGS ?= -n auto
+
 test: $(ENV)
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 

@@ -233,16 +233,14 @@ class Script:
     def settle(self) -> None:
         """Take note of the answers that came out."""
         for frame in self.talk.to_client[self.seen :]:
-            asked = {
-                request.get("method") for request in self.talk.asked_by_client if json.dumps(request["id"]) == json.dumps(frame.get("id"))
-            }
+            own = json.dumps(frame.get("id"))
+            asked = {request.get("method") for request in self.talk.asked_by_client if json.dumps(request["id"]) == own}
             ORACLE.check_to_client(frame, asked.pop() if len(asked) == 1 else None)
             if "method" in frame:
                 continue
             assert ("result" in frame) is not ("error" in frame), frame
             if "id" not in frame:
                 continue
-            own = json.dumps(frame["id"])
             assert self.open[own] + self.cancelled[own] > 0, f"an answer to nobody: {frame}"
             # A request that reuses the id of a cancelled one: the answer is the newer one's.
             (self.open if self.open[own] else self.cancelled)[own] -= 1

@@ -271,6 +271,16 @@ def test_state_of_another_process_is_refused_with_the_reason(wrapped: Open) -> N
         assert error["data"]["reason"]
 
 
+def test_each_of_many_asking_calls_gets_a_round_of_its_own_though_no_client_returns(wrapped: Open) -> None:
+    with wrapped() as pipe:
+        meta: JsonObject = {"io.modelcontextprotocol/clientCapabilities": {"elicitation": {}}}
+        params = {"name": "ask_form", "arguments": {"fields": "one"}}
+        asked = [pipe.send("tools/call", params, meta) for _ in range(30)]
+        answers = {frame["id"]: frame["result"]["resultType"] for frame in (pipe.read() for _ in asked)}
+        assert answers == dict.fromkeys(asked, "input_required")
+        assert pipe.call("echo", text="free")["result"]["content"][0]["text"] == "free"
+
+
 def test_answers_without_a_state_start_a_call_that_uses_them(wrapped: Open) -> None:
     with wrapped() as pipe:
         result = ask_form(pipe, inputResponses=ANSWER)["result"]

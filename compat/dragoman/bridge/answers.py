@@ -208,6 +208,7 @@ class Answers:
             # A task is cancelled by its id (2025-11-25, basic/utilities/cancellation), which the answer under way will tell.
             session.pending[call.wire_id] = lambda answer: self._created_too_late(session, answer)
         else:
+            session.give_up(call.wire_id)
             session.notify("notifications/cancelled", frame.encode({"requestId": call.wire_id, "reason": reason}))
 
     def _created_too_late(self, session: Session, answer: frame.Result | frame.Failure) -> None:
@@ -226,6 +227,11 @@ class Answers:
             return next(iter(session.pending)) if len(session.pending) == 1 else None
         digits = frame_id.strip(b'"')
         return int(digits) if digits.isdigit() and int(digits) in session.pending else None
+
+    def is_late(self, session: Session, frame_id: bytes | None) -> bool:
+        """Whether an answer to nothing in flight is the one to a request that was given up."""
+        digits = b"" if frame_id is None else frame_id.strip(b'"')
+        return digits.isdigit() and session.given_up.pop(int(digits), False)
 
     def malformed(self, session: Session, fault: frame.Malformed, line: bytes) -> None:
         """A line of the server's that is no frame: its owner hears of it; text goes to the operator."""

@@ -1,7 +1,7 @@
 """Which call carries a question, and when it goes out (sep2322_mrtr; the stdio channel does not say whose it is).
 
-One running call that may ask: that one. Several: hints first (the progress token or the task it names), then a call whose
-tool is known to ask, then the oldest. None: the question is held for the next call. Questions outside what the caller
+One running call that may ask: that one. Several: hints first (the progress token or the task it names), then calls
+whose tool is known to ask, then any; of these the oldest that has no question yet, else the oldest. None: the question is held for the next call. Questions outside what the caller
 declared are refused one by one. Those that arrive together go out together, once the server has been quiet for
 ``question_window`` seconds, or after five such windows when it never is.
 """
@@ -76,7 +76,9 @@ class Asking:
         for call in running:
             if question.progress_token == b"%d" % call.wire_id or (question.task_id is not None and question.task_id == call.task_id):
                 return call
-        return next((call for call in running if session.turns.asks(call)), running[0] if running else None)
+        likely = [call for call in running if session.turns.asks(call)] or running
+        # One that has no question yet first: many calls of a new tool would else all ask through the oldest of them.
+        return next((call for call in likely if not call.questions), likely[0] if likely else None)
 
     def _attach(self, call: Call, question: Question) -> None:
         session: Session = call.session

@@ -74,7 +74,9 @@ class Hearing:
     def _answered(self, session: Session, answer: frame.Result | frame.Failure) -> None:
         wire_id = self._bridge.answers.owner(session, answer.id)
         entry = session.pending.pop(wire_id, None) if wire_id is not None else None
-        if entry is None:
+        if entry is None and self._bridge.answers.is_late(session, answer.id):
+            self._context.log(effects.DEBUG, "the server has answered a request that was cancelled or had timed out")
+        elif entry is None:
             self._context.loss("id", "an answer of the server's to no request in flight")
         elif isinstance(entry, Call):
             self._bridge.answers.answered(entry, answer)

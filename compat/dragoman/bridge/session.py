@@ -34,6 +34,7 @@ OWN_INFO = b'{"name":"dragoman","title":"dragoman protocol bridge","version":"0.
 
 Answer = frame.Result | frame.Failure
 Waiter = Callable[[Answer], None]
+_GIVEN_UP = 1024
 _DATE = re.compile(r"\b20\d\d-\d\d-\d\d\b")
 
 
@@ -54,6 +55,7 @@ class Session:
         self.instructions: str | None = None
         self._declared: dict[str, Any] = {}
         self.pending: dict[int, Call | Waiter] = {}
+        self.given_up: dict[int, bool] = {}
         self.held: list[Callable[[], None]] = []
         self.turns = Turns(strict=context.options.one_call_per_session)
         self.serves_calls = False
@@ -175,6 +177,12 @@ class Session:
         """Answer a request of the server's."""
         line = frame.result(wire_id, value) if member == "result" else frame.failure(wire_id, value)
         self.context.answer_server(self.number, line)
+
+    def give_up(self, wire_id: int) -> None:
+        """Nobody waits for this request any more; its answer may still come."""
+        self.given_up[wire_id] = True
+        if len(self.given_up) > _GIVEN_UP:
+            del self.given_up[next(iter(self.given_up))]
 
     def calls(self) -> list[Call]:
         """The client's requests in flight on this session, oldest first."""

@@ -333,9 +333,8 @@ class UpgradeServer:
 
     def may_run_again(self, method: str, envelope: Envelope) -> bool:
         """Whether a call whose place was lost may simply be run again (``--replay``, or the tool is listed as harmless)."""
-        if self.context.options.replay or method != "tools/call":
-            return True
-        return self.answers.is_harmless(frame.text(envelope.params.get("name")))
+        harmless = method == "tools/call" and self.answers.is_harmless(frame.text(envelope.params.get("name")))
+        return self.context.options.replay or harmless
 
     def listen_result(self, client_id: bytes) -> bytes:
         """The result that ends a stream."""
