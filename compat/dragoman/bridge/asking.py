@@ -1,9 +1,10 @@
 """Which call carries a question, and when it goes out (sep2322_mrtr; the stdio channel does not say whose it is).
 
-One running call that may ask: that one. Several: hints first (the progress token or the task it names), then calls
-whose tool is known to ask, then any; of these the oldest that has no question yet, else the oldest. None: the question is held for the next call. Questions outside what the caller
-declared are refused one by one. Those that arrive together go out together, once the server has been quiet for
-``question_window`` seconds, or after five such windows when it never is.
+One running call that may ask: that one. Several: hints first (the progress token or the task it names), then calls whose
+tool is known to ask, then any; of these the oldest that has no question yet, else the oldest. None: the question is held
+for the next call, which is then asked before it is sent. Questions outside what the caller declared are refused one by one.
+Those that arrive together go out together, once the server has been quiet for ``question_window`` seconds, or after five
+such windows when it never is.
 """
 
 from __future__ import annotations
