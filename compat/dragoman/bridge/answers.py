@@ -12,21 +12,16 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec import Raw, Struct
 
-from dragoman import chain, frame
+from dragoman import chain, errors, frame
 from dragoman.bridge import effects
 from dragoman.bridge.broken import ids_in, is_call, looks_like_frame, shown
 from dragoman.bridge.calls import Call
 from dragoman.bridge.cursors import wrap
 from dragoman.bridge.questions import missing_url_elicitation, url_elicitations
 from dragoman.bridge.session import PATIENCE
+from dragoman.errors import Refusal
 from dragoman_specs.methods import ASKS
-from dragoman_specs.names import (
-    INTERNAL_ERROR,
-    META_SERVER_INFO,
-    META_SUBSCRIPTION_ID,
-    MISSING_CLIENT_CAPABILITY,
-    URL_ELICITATION_REQUIRED,
-)
+from dragoman_specs.names import META_SERVER_INFO, META_SUBSCRIPTION_ID, URL_ELICITATION_REQUIRED
 
 if TYPE_CHECKING:
     from dragoman.bridge.session import Session
@@ -81,7 +76,7 @@ class Answers:
         shaped = chain.result_to_client(answer.result, self.crossing(call))
         if isinstance(shaped, chain.Fault):
             self._context.loss(shaped.change, shaped.message)
-            self._bridge.deliver(call, "error", frame.error(INTERNAL_ERROR, f"The server's result is not valid: {shaped.message}"))
+            self._bridge.deliver(call, "error", errors.invalid_result(shaped.message).encode())
             return
         value = shaped.raw
         for loss in shaped.losses:
@@ -127,23 +122,17 @@ class Answers:
         missing = missing_url_elicitation(call.capabilities)
         if inputs is None:
             text = "The server asked for a URL elicitation (-32042) without saying which"
-            self._bridge.deliver(call, "error", frame.error(INTERNAL_ERROR, text))
+            self._bridge.deliver(call, "error", errors.server_fault(text).encode())
         elif missing is not None:
             self._missing(call, missing)
         elif call.waiters:
             self._bridge.parking.park_for_rerun(call, inputs)
         else:
             text = "The server asked for a URL elicitation while nobody waited for this call: call again"
-            self._bridge.deliver(call, "error", frame.error(INTERNAL_ERROR, text))
+            self._bridge.deliver(call, "error", errors.server_fault(text).encode())
 
     def _missing(self, call: Call, capabilities: dict[str, Any]) -> None:
-        names = ", ".join(sorted(capabilities))
-        error = frame.error(
-            MISSING_CLIENT_CAPABILITY,
-            f"This call needs a client capability that the request did not declare: {names}",
-            {"requiredCapabilities": capabilities},
-        )
-        self._bridge.deliver(call, "error", error)
+        self._bridge.deliver(call, "error", errors.missing_capability(capabilities).encode())
 
     # -- stamps ------------------------------------------------------------------------------------------------------
 
@@ -242,21 +231,21 @@ class Answers:
         if is_call(line):
             asked = next(iter(ids_in(line[: line.find(b'"params"')])), None)
             if asked is not None:
-                self._context.refuse_server(session.number, asked, fault.code, fault.message)
+                self._context.refuse_server(session.number, asked, Refusal(fault.code, fault.message))
             self._context.loss("framing", "a request or notification of the server's that could not be read")
             return
-        self.broken(session, line, f"The server's answer could not be read: {fault.message}")
+        self.broken(session, line, errors.unreadable_answer(fault.message))
 
-    def broken(self, session: Session, line: bytes, message: str) -> None:
+    def broken(self, session: Session, line: bytes, refusal: Refusal) -> None:
         """Answer whoever waits for a line that could not be read (``line`` may be its head only)."""
         wire_id = next((known for known in (self.owner(session, found) for found in ids_in(line)) if known is not None), None)
         if wire_id is None and len(session.pending) == 1:
             wire_id = next(iter(session.pending))
         if wire_id is None:
-            self._context.loss("framing", f"{message}; whose it was could not be told")
+            self._context.loss("framing", f"{refusal.message}; whose it was could not be told")
             return
         entry = session.pending.pop(wire_id)
-        error = frame.error(INTERNAL_ERROR, message)
+        error = refusal.encode()
         if isinstance(entry, Call):
             self._bridge.deliver(entry, "error", error)
         else:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from dragoman import frame
+from dragoman import errors, frame
 from dragoman.bridge.calls import RUNNING, Call
 from dragoman.bridge.questions import (
     Question,
@@ -28,7 +28,7 @@ from dragoman.bridge.questions import (
     read_question,
     unique_key,
 )
-from dragoman_specs.names import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND
+from dragoman_specs.names import INVALID_PARAMS, METHOD_NOT_FOUND
 
 if TYPE_CHECKING:
     from dragoman.bridge.session import Session
@@ -58,11 +58,11 @@ class Asking:
         """The server asks."""
         key = (session.number, frame.id_key(request.id))
         if key in self._open:
-            self._context.refuse_server(session.number, request.id, -32600, "Invalid request: this id is already in use")
+            self._context.refuse_server(session.number, request.id, errors.id_in_use())
             return
         question = read_question(request.id, request.method, request.params, {})
         if isinstance(question, Refusal):
-            self._context.refuse_server(session.number, request.id, question.code, question.message)
+            self._context.refuse_server(session.number, request.id, question)
             return
         self._open.add(key)
         question.session, question.params = session.number, request.params
@@ -114,7 +114,7 @@ class Asking:
         if session.phase != "ready":
             return
         if isinstance(answer, Refusal):
-            session.answer(question.wire_id, "error", frame.error(answer.code, answer.message, answer.data))
+            session.answer(question.wire_id, "error", answer.encode())
         else:
             session.answer(question.wire_id, "result", answer)
 
@@ -167,7 +167,7 @@ class Asking:
         waiting = self._held.setdefault(session.number, deque())
         if len(waiting) >= _HELD:
             why = "No call is running that could carry this question, and too many are waiting for one"
-            self.answer(session, held.question, Refusal(INTERNAL_ERROR, why))
+            self.answer(session, held.question, errors.server_fault(why))
             return
         waiting.append(held)
         self._context.timer(f"held:{session.number}", waiting[0].at + self._context.question_timeout - self._context.now)

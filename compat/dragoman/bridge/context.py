@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from dragoman import frame
 from dragoman.bridge.effects import CancelTimer, CloseSession, Effect, Log, Loss, OpenSession, SetTimer, ToClient, ToServer
 from dragoman.bridge.ids import Ids
 from dragoman.bridge.options import Options
 from dragoman.bridge.sealing import Sealer
+from dragoman.errors import Refusal
 
 _FOREVER = 10 * 365 * 86400.0
 
@@ -46,13 +46,13 @@ class Context:
         """Send a finished line to a server."""
         self._out.append(ToServer(session, line))
 
-    def refuse(self, client_id: bytes | None, code: int, message: str, data: Any = None) -> None:
+    def refuse(self, client_id: bytes | None, refusal: Refusal) -> None:
         """Answer a client's request with an error."""
-        self._out.append(ToClient(frame.failure(client_id, frame.error(code, message, data))))
+        self._out.append(ToClient(frame.failure(client_id, refusal.encode())))
 
-    def refuse_server(self, session: int, wire_id: bytes, code: int, message: str) -> None:
+    def refuse_server(self, session: int, wire_id: bytes, refusal: Refusal) -> None:
         """Answer a server's request with an error."""
-        self.answer_server(session, frame.failure(wire_id, frame.error(code, message)))
+        self.answer_server(session, frame.failure(wire_id, refusal.encode()))
 
     def answer_server(self, session: int, line: bytes) -> None:
         """Answer a server's request; inside a batch the answers are collected."""

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 
 from msgspec import Raw
 
-from dragoman import frame
+from dragoman import errors, frame
 from dragoman.bridge.calls import RUNNING, Call
 from dragoman.bridge.session import STARTING, Session
-from dragoman_specs.names import INTERNAL_ERROR
 
 if TYPE_CHECKING:
     from dragoman.bridge.upgrade_server import UpgradeServer
@@ -57,15 +56,14 @@ class Deadlines:
         elif kind == "level":
             self._bridge.notes.on_timer(session)
         elif kind == "start" and session.phase == STARTING:
-            limit = f"{self._context.options.start_timeout:g}"
-            session.fail(f"The server did not answer initialize within {limit} seconds (--start-timeout)")
+            session.fail(errors.server_never_started(self._context.options.start_timeout or 0.0).message)
 
     def _own_request_timed_out(self, wire_id: int) -> None:
         for session in self._bridge.pool.sessions():
             entry = session.pending.get(wire_id)
             if entry is not None and not isinstance(entry, Call):
                 del session.pending[wire_id]
-                entry(frame.Failure(b"%d" % wire_id, Raw(frame.error(INTERNAL_ERROR, "The server did not answer in time"))))
+                entry(frame.Failure(b"%d" % wire_id, Raw(errors.server_fault("The server did not answer in time").encode())))
                 self._bridge.pool.settled(session)
 
     def _sweep(self) -> None:
@@ -74,8 +72,7 @@ class Deadlines:
         running = [call for session in self._bridge.pool.sessions() for call in session.calls() if call.status == RUNNING]
         for call in running:
             if call.deadline <= self._context.now and not call.questions:
-                message = f"The server did not answer {call.method} within {timeout:g} seconds (--request-timeout)"
-                self._bridge.give_up(call, message)
+                self._bridge.give_up(call, errors.server_slow(call.method, timeout or 0.0))
         deadlines = [call.deadline for call in running if call.status == RUNNING]
         if deadlines:
             self._sweeping = True

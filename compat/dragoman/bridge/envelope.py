@@ -13,8 +13,8 @@ from msgspec import Raw, Struct
 
 from dragoman import frame
 from dragoman.bridge.capabilities import invalid_capabilities, invalid_implementation
+from dragoman.errors import Refusal, invalid_params, unsupported_version
 from dragoman_specs.names import (
-    INVALID_PARAMS,
     LOG_LEVELS,
     META_CLIENT_CAPABILITIES,
     META_CLIENT_INFO,
@@ -22,7 +22,6 @@ from dragoman_specs.names import (
     META_PROTOCOL_VERSION,
     META_SERVER_INFO,
     META_SUBSCRIPTION_ID,
-    UNSUPPORTED_PROTOCOL_VERSION,
 )
 from dragoman_specs.version import MODERN
 
@@ -31,13 +30,8 @@ _SUPPORTED_RAW = {frame.encode(version): version for version in SUPPORTED}
 _CACHED = 256
 
 
-class Refusal(Struct, frozen=True):
-    """An error answer that is already decided; ``marked`` if the request did name a revision in ``_meta``."""
-
-    code: int
-    message: str
-    data: Any = None
-    marked: bool = True
+class Unmarked(Refusal, frozen=True):
+    """The refusal of a request that names no revision in ``_meta``, and so may be of another era."""
 
 
 class Envelope(Struct):
@@ -66,14 +60,14 @@ class EnvelopeReader:
         """Check and take off the envelope of a request's params."""
         members = frame.members(params)
         if members is None:
-            return _invalid("params must be an object", marked=False)
+            return _unmarked("params must be an object")
         meta_raw = members.pop("_meta", None)
         if meta_raw is None:
             needed = f"{META_PROTOCOL_VERSION} and {META_CLIENT_CAPABILITIES}"
-            return _invalid(f"params._meta is missing; every request of 2026-07-28 needs {needed} in it", marked=False)
+            return _unmarked(f"params._meta is missing; every request of 2026-07-28 needs {needed} in it")
         meta = frame.members(meta_raw)
         if meta is None:
-            return _invalid("params._meta must be an object", marked=False)
+            return _unmarked("params._meta must be an object")
         refusal = _version(meta.pop(META_PROTOCOL_VERSION, None))
         if refusal is not None:
             return refusal
@@ -86,22 +80,22 @@ class EnvelopeReader:
         info = meta.pop(META_CLIENT_INFO, None)
         info_text = None if info is None else bytes(info)
         if info_text is not None and (fault := self._check_info(info_text)):
-            return _invalid(f"params._meta.{META_CLIENT_INFO}: {fault}")
+            return invalid_params(f"params._meta.{META_CLIENT_INFO}: {fault}")
         level = meta.pop(META_LOG_LEVEL, None)
         level_name = frame.text(level)
         if level is not None and level_name not in LOG_LEVELS:
-            return _invalid(f"params._meta.{META_LOG_LEVEL} must be one of {', '.join(LOG_LEVELS)}")
+            return invalid_params(f"params._meta.{META_LOG_LEVEL} must be one of {', '.join(LOG_LEVELS)}")
         token = meta.get("progressToken")
         token_text = None if token is None else bytes(token)
         if token_text is not None and not frame.valid_id(token_text):
-            return _invalid("params._meta.progressToken must be a string or an integer")
+            return invalid_params("params._meta.progressToken must be a string or an integer")
         meta.pop(META_SERVER_INFO, None)
         meta.pop(META_SUBSCRIPTION_ID, None)
         return Envelope(members, meta, capabilities, info_text, level_name, token_text)
 
     def _read_capabilities(self, raw: Raw | None) -> dict[str, Any] | Refusal:
         if raw is None:
-            return _invalid(f"params._meta.{META_CLIENT_CAPABILITIES} is missing")
+            return invalid_params(f"params._meta.{META_CLIENT_CAPABILITIES} is missing")
         text = bytes(raw)
         known = self._capabilities.get(text)
         if known is not None:
@@ -109,7 +103,7 @@ class EnvelopeReader:
         value = frame.tree(text)
         fault = invalid_capabilities(value)
         if fault:
-            return _invalid(f"params._meta.{META_CLIENT_CAPABILITIES}: {fault}")
+            return invalid_params(f"params._meta.{META_CLIENT_CAPABILITIES}: {fault}")
         if len(self._capabilities) < _CACHED:
             self._capabilities[text] = value
         return value  # type: ignore[no-any-return]
@@ -125,17 +119,17 @@ class EnvelopeReader:
 
 def _version(raw: Raw | None) -> Refusal | None:
     if raw is None:
-        return _invalid(f"params._meta.{META_PROTOCOL_VERSION} is missing", marked=False)
+        return _unmarked(f"params._meta.{META_PROTOCOL_VERSION} is missing")
     if bytes(raw) in _SUPPORTED_RAW:
         return None
     requested = frame.text(raw)
     if requested is None:
-        return _invalid(f"params._meta.{META_PROTOCOL_VERSION} must be a string")
+        return invalid_params(f"params._meta.{META_PROTOCOL_VERSION} must be a string")
     if requested in SUPPORTED:
         return None
-    data = {"supported": SUPPORTED, "requested": requested}
-    return Refusal(UNSUPPORTED_PROTOCOL_VERSION, "Unsupported protocol version", data)
+    return unsupported_version(requested)
 
 
-def _invalid(message: str, *, marked: bool = True) -> Refusal:
-    return Refusal(INVALID_PARAMS, f"Invalid params: {message}", None, marked)
+def _unmarked(what: str) -> Unmarked:
+    refusal = invalid_params(what)
+    return Unmarked(refusal.code, refusal.message)

@@ -15,19 +15,20 @@ from collections.abc import Callable
 
 from msgspec import Raw
 
-from dragoman import frame
+from dragoman import errors, frame
 from dragoman.bridge import effects
 from dragoman.bridge.broken import ids_in
 from dragoman.bridge.context import Context
 from dragoman.bridge.effects import Effect
-from dragoman.bridge.envelope import Refusal
+from dragoman.bridge.envelope import Unmarked
 from dragoman.bridge.ids import Ids
 from dragoman.bridge.options import Options
 from dragoman.bridge.relay import Relay
 from dragoman.bridge.sealing import AeadSealer
 from dragoman.bridge.session import READY, Session
 from dragoman.bridge.upgrade_server import UpgradeServer
-from dragoman_specs.names import INVALID_REQUEST, META_PROTOCOL_VERSION
+from dragoman.errors import Refusal
+from dragoman_specs.names import META_PROTOCOL_VERSION
 from dragoman_specs.version import LATEST_LEGACY, Era, Version, parse
 
 _MODERN_MARK = META_PROTOCOL_VERSION.encode()
@@ -74,7 +75,7 @@ class DualFace:
         """A line of the client's over the limit was skipped; ``head`` is its beginning."""
         self.context.now = now
         owner = next(iter(ids_in(head)), None)
-        self.context.refuse(owner, INVALID_REQUEST, f"Invalid request: the line has {size} bytes, more than --max-line allows")
+        self.context.refuse(owner, errors.client_line_too_long(size))
         return self._done()
 
     def client_closed(self, now: float) -> list[Effect]:
@@ -156,11 +157,11 @@ class DualFace:
     def _modern_request(self, request: frame.Request, line: bytes) -> None:
         envelope = self._upgrade.read(request)
         if isinstance(envelope, Refusal):
-            if self._legacy is not None and not envelope.marked:
+            if self._legacy is not None and isinstance(envelope, Unmarked):
                 # The mark stood in an argument, not in _meta.
                 self._legacy.from_client(request, line)
             else:
-                self.context.refuse(request.id, envelope.code, envelope.message, envelope.data)
+                self.context.refuse(request.id, envelope)
             return
         if not self._era_open:
             self._upgrade.from_client(request, envelope)
@@ -181,7 +182,7 @@ class DualFace:
         elif self._legacy is not None:
             self._legacy.from_client(message, line)
         elif isinstance(message, list):
-            self.context.refuse(None, INVALID_REQUEST, "Invalid request: batches exist only in 2025-03-26")
+            self.context.refuse(None, errors.no_batches())
         elif isinstance(message, frame.Notification):
             self.context.log(effects.DEBUG, f"{message.method} from the client, which concerns nothing in flight")
         else:
@@ -191,7 +192,7 @@ class DualFace:
         revision = self._legacy.revision if self._legacy is not None else None
         wants_null = message.id is None and revision is not None and revision is not Version.V2025_11_25
         # JSON-RPC's null id is what the older revisions know; 2025-11-25 and later leave the member out (basic/index#error-responses).
-        self.context.refuse(b"null" if wants_null else message.id, message.code, message.message)
+        self.context.refuse(b"null" if wants_null else message.id, Refusal(message.code, message.message))
 
     # -- eras ------------------------------------------------------------------------------------------------------
 
@@ -256,7 +257,7 @@ class DualFace:
         self._upgrade.give_up_all()
         for relay in (self._modern, self._legacy):
             if relay is not None:
-                relay.give_up("The bridge is shutting down and the server did not answer in time (--drain-timeout)")
+                relay.give_up(errors.shutting_down(self.context.options.drain_timeout))
 
     def _finish(self, status: int) -> None:
         self._finished = True

@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING
 
 from msgspec import Raw
 
-from dragoman import chain, frame
+from dragoman import chain, errors, frame
 from dragoman.bridge import effects
 from dragoman.bridge.broken import shown
 from dragoman.bridge.calls import Call
 from dragoman.bridge.listens import LIST_CHANGES
 from dragoman.bridge.notes import MESSAGE, PROGRESS
 from dragoman.bridge.session import Session
-from dragoman_specs.names import METHOD_NOT_FOUND
 from dragoman_specs.version import Version
 
 if TYPE_CHECKING:
@@ -90,8 +89,7 @@ class Hearing:
         elif request.method in _QUESTIONS:
             self._bridge.parking.asking.ask(session, request)
         else:
-            message = f"Method not found: {request.method}"
-            self._context.refuse_server(session.number, request.id, METHOD_NOT_FOUND, message)
+            self._context.refuse_server(session.number, request.id, errors.unknown_method(request.method))
 
     def _notified(self, session: Session, note: frame.Notification) -> None:
         params = frame.members(note.params)
@@ -131,4 +129,4 @@ class Hearing:
         session = self._bridge.pool.by_number(number)
         if session is not None:
             session.last_output = self._context.now
-            self._bridge.answers.broken(session, head, f"The server's answer has {size} bytes, more than --max-line allows")
+            self._bridge.answers.broken(session, head, errors.answer_too_long(size))

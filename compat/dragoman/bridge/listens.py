@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 
 from msgspec import Raw, Struct
 
-from dragoman import frame
+from dragoman import errors, frame
 from dragoman.bridge import effects
 from dragoman.bridge.envelope import Envelope
 from dragoman.bridge.session import PATIENCE
-from dragoman_specs.names import INVALID_PARAMS, META_SUBSCRIPTION_ID
+from dragoman_specs.names import META_SUBSCRIPTION_ID
 
 if TYPE_CHECKING:
     from dragoman.bridge.session import Answer, Session
@@ -80,7 +80,7 @@ class Listens:
         """A client asks for a stream."""
         wanted = _read_filter(envelope.params.get("notifications"))
         if isinstance(wanted, str):
-            self._context.refuse(request.id, INVALID_PARAMS, f"Invalid params: {wanted}")
+            self._context.refuse(request.id, errors.invalid_params(wanted))
             return
         listen = Listen(request.id, key, *wanted, envelope)
         self._open[key] = listen

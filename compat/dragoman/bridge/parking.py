@@ -18,14 +18,13 @@ from typing import TYPE_CHECKING
 
 from msgspec import Raw
 
-from dragoman import frame
+from dragoman import errors, frame
 from dragoman.bridge import effects
 from dragoman.bridge.asking import Asking
 from dragoman.bridge.calls import DONE, PARKED, RUNNING, Call, Offers
 from dragoman.bridge.envelope import Envelope
 from dragoman.bridge.questions import answer_result, expired_answer, invalid_answer
 from dragoman.bridge.sealing import State, digest_of, read_state
-from dragoman_specs.names import INVALID_PARAMS
 
 if TYPE_CHECKING:
     from dragoman.bridge.upgrade_server import UpgradeServer
@@ -110,14 +109,14 @@ class Parking:
         answers_raw = envelope.params.pop("inputResponses", None)
         answers = {} if answers_raw is None or bytes(answers_raw) == b"null" else frame.members(answers_raw)
         if answers is None:
-            self._context.refuse(request.id, INVALID_PARAMS, "Invalid params: inputResponses must be an object of answers by key")
+            self._context.refuse(request.id, errors.invalid_params("inputResponses must be an object of answers by key"))
             return
         if state_raw is None or bytes(state_raw) == b"null":
             self._bridge.start(request, envelope, {key: (answer, None) for key, answer in answers.items()})
             return
         text = frame.text(state_raw)
         if text is None:
-            self._context.refuse(request.id, INVALID_PARAMS, "Invalid params: requestState must be a string")
+            self._context.refuse(request.id, errors.invalid_params("requestState must be a string"))
             return
         state = self._open(text)
         found = "tampered" if state is None else self._find(state, text, request.method, envelope, answers)
@@ -128,7 +127,7 @@ class Parking:
             given: Offers = {key: (answer, state.questions.get(key, "")) for key, answer in answers.items()}
             self._bridge.start(request, envelope, given)
         else:
-            self._context.refuse(request.id, INVALID_PARAMS, f"Invalid params: {_WHY[found]}", {"reason": found})
+            self._context.refuse(request.id, errors.lost_state(found, _WHY[found]))
 
     def _find(self, state: State, text: str, method: str, envelope: Envelope, answers: dict[str, Raw]) -> Call | str:
         if state.request != digest_of(method, envelope.params):

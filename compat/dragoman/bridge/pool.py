@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
+from dragoman import errors
 from dragoman.bridge import effects
 from dragoman.bridge.capabilities import canonical, covers
 from dragoman.bridge.session import FAILED, LOST, STARTING, UNOPENED, Session
@@ -73,7 +74,7 @@ class Pool:
         session = self._new(caller)
         if len(self._by_key) > self._context.options.max_sessions and not self._make_room(session):
             session.phase = FAILED
-            session.failure = f"All {self._context.options.max_sessions} sessions are in use (--max-sessions): try again later"
+            session.failure = errors.too_many_sessions(self._context.options.max_sessions).message
             self._forget(session)
         else:
             session.open()
@@ -161,7 +162,7 @@ class Pool:
             return
         self._forget(session)
         self._context.log(effects.ERROR if session.pending else effects.WARNING, f"the server's process has ended: {reason}")
-        session.failure = f"The server's process has ended before it answered: {reason}"
+        session.failure = errors.server_ended(reason).message
         session.phase = LOST
         self._bridge.session_ended(session)
         session.lost()

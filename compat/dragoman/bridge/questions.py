@@ -14,15 +14,15 @@ from typing import Any, Final
 import msgspec
 from msgspec import Raw, Struct
 
-from dragoman import frame
+from dragoman import errors, frame
 from dragoman.bridge import asked
 from dragoman.bridge.capabilities import covers, merge_capabilities
-from dragoman.bridge.envelope import Refusal
 from dragoman.bridge.replies import answer_fault, plain_answer
 from dragoman.bridge.sealing import canonical_json, digest
 from dragoman.change import Loss
+from dragoman.errors import Refusal
 from dragoman_specs.methods import INPUT_REQUESTS
-from dragoman_specs.names import INTERNAL_ERROR, INVALID_PARAMS, META_RELATED_TASK, METHOD_NOT_FOUND, PROGRESS_TOKEN
+from dragoman_specs.names import INTERNAL_ERROR, META_RELATED_TASK, PROGRESS_TOKEN
 from dragoman_specs.version import Version
 
 __all__ = [
@@ -89,7 +89,7 @@ def read_question(wire_id: bytes, method: str, params: Raw | None, client_capabi
     (client/sampling#capabilities); whether the question may go out at all is ``missing_capability``.
     """
     if method not in INPUT_REQUESTS:
-        return Refusal(METHOD_NOT_FOUND, f"Method not found: {method}")
+        return errors.unknown_method(method)
     try:
         return _question(wire_id, method, params, client_capabilities)
     except RecursionError:
@@ -132,7 +132,7 @@ def _question(wire_id: bytes, method: str, params: Raw | None, client: dict[str,
 
 
 def _invalid(fault: str) -> Refusal:
-    return Refusal(INVALID_PARAMS, f"Invalid params: {fault}")
+    return errors.invalid_params(fault)
 
 
 def _read(method: str, members: Members, client: dict[str, Any]) -> _Read | str:
@@ -257,7 +257,7 @@ def answer_result(question: Question, answer: Raw, revision: Version) -> bytes |
     plain = plain_answer(question.method, question.mode, answer)
     shaped = chain.answer_to_server(question.method, plain, revision)
     if isinstance(shaped, chain.Fault):
-        return Refusal(INTERNAL_ERROR, shaped.message)
+        return errors.server_fault(shaped.message)
     return shaped.raw
 
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from msgspec import Raw
 
-from dragoman import frame
+from dragoman import errors, frame
 from dragoman.bridge import effects
 from dragoman.bridge.broken import ids_in, is_call, looks_like_frame, shown
 from dragoman.bridge.context import Context
-from dragoman_specs.names import INTERNAL_ERROR
+from dragoman.errors import Refusal
 from dragoman_specs.version import Version, parse
 
 _BOM = b"\xef\xbb\xbf"
@@ -58,7 +58,7 @@ class Relay:
         if message is None:
             return
         if isinstance(message, frame.Malformed):
-            self._broken(line, f"The server's answer could not be read: {message.message}")
+            self._broken(line, errors.unreadable_answer(message.message))
             return
         for item in message if isinstance(message, list) else [message]:
             if isinstance(item, frame.Result | frame.Failure) and item.id is not None:
@@ -73,9 +73,9 @@ class Relay:
 
     def too_long(self, head: bytes, size: int) -> None:
         """A line over the limit was skipped."""
-        self._broken(head, f"The server's answer has {size} bytes, more than --max-line allows")
+        self._broken(head, errors.answer_too_long(size))
 
-    def _broken(self, line: bytes, message: str) -> None:
+    def _broken(self, line: bytes, refusal: Refusal) -> None:
         if not looks_like_frame(line):
             self._context.log(effects.WARNING, f"the server wrote on stdout: {shown(line)}")
             return
@@ -87,20 +87,20 @@ class Relay:
         if key is None and len(self._in_flight) == 1:
             key = next(iter(self._in_flight))
         if key is None:
-            self._context.loss("framing", f"{message}; whose it was could not be told")
+            self._context.loss("framing", f"{refusal.message}; whose it was could not be told")
         else:
-            self._context.refuse(self._in_flight.pop(key)[0], INTERNAL_ERROR, message)
+            self._context.refuse(self._in_flight.pop(key)[0], refusal)
 
-    def give_up(self, message: str) -> None:
+    def give_up(self, refusal: Refusal) -> None:
         """Answer every request in flight with an error."""
         for client_id, _ in self._in_flight.values():
-            self._context.refuse(client_id, INTERNAL_ERROR, message)
+            self._context.refuse(client_id, refusal)
         self._in_flight.clear()
 
     def lost(self, reason: str) -> None:
         """The process is gone; the next message would start another."""
         self.number = None
-        self.give_up(f"The server's process has ended before it answered: {reason}")
+        self.give_up(errors.server_ended(reason))
 
 
 def _clean(line: bytes) -> bytes:

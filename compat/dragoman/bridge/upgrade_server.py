@@ -16,22 +16,23 @@ from typing import Any
 
 from msgspec import Raw
 
-from dragoman import chain, frame
+from dragoman import chain, errors, frame
 from dragoman.bridge.answers import LISTS, Answers
 from dragoman.bridge.calls import DONE, PARKED, QUEUED, RUNNING, Call, Offers
 from dragoman.bridge.context import Context
 from dragoman.bridge.cursors import unwrap
 from dragoman.bridge.deadlines import Deadlines
 from dragoman.bridge.discover import discover_result
-from dragoman.bridge.envelope import Envelope, EnvelopeReader, Refusal
+from dragoman.bridge.envelope import Envelope, EnvelopeReader
 from dragoman.bridge.hearing import Hearing
 from dragoman.bridge.listens import Listens
 from dragoman.bridge.notes import Notes
 from dragoman.bridge.parking import Parking
 from dragoman.bridge.pool import Pool
 from dragoman.bridge.session import READY, Session
+from dragoman.errors import Refusal
 from dragoman_specs.methods import ASKS, is_removed_core
-from dragoman_specs.names import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND
+from dragoman_specs.names import INVALID_PARAMS
 
 
 class UpgradeServer:
@@ -62,14 +63,13 @@ class UpgradeServer:
         key = frame.id_key(request.id)
         method = request.method
         if key in self._waiting or key in self.listens:
-            self.context.refuse(request.id, INVALID_REQUEST, "Invalid request: another request with this id is in flight")
+            self.context.refuse(request.id, errors.id_in_use())
         elif method == "server/discover":
             self._discover(request, key, envelope)
         elif method == "subscriptions/listen":
             self.listens.open(request, key, envelope)
         elif is_removed_core(method):
-            message = f"Method not found: {method} is not part of 2026-07-28"
-            self.context.refuse(request.id, METHOD_NOT_FOUND, message)
+            self.context.refuse(request.id, errors.removed_method(method))
         elif method in ASKS and ("requestState" in envelope.params or "inputResponses" in envelope.params):
             self.parking.retry(request, envelope)
         else:
@@ -178,7 +178,7 @@ class UpgradeServer:
         if "cursor" in params and call.method in LISTS:
             cursor = unwrap(params["cursor"], session, self.context.ids.instance)
             if cursor is None:
-                self._respond(call, "error", frame.error(INVALID_PARAMS, "Invalid params: cursor expired, list again from the start"))
+                self._fail(call, errors.cursor_expired())
                 return
             params = {**params, "cursor": cursor}
         wire_id = call.wire_id = call.token = self.context.ids.wire()
@@ -211,6 +211,9 @@ class UpgradeServer:
         call.waiters = []
         self.parking.done(call, member, value)
         self._ended(call)
+
+    def _fail(self, call: Call, refusal: Refusal) -> None:
+        self._respond(call, "error", refusal.encode())
 
     def dismiss(self, call: Call, value: bytes) -> None:
         """Answer everybody who waits without ending the call (``input_required``)."""
@@ -259,12 +262,12 @@ class UpgradeServer:
 
     def _refuse_call(self, call: Call, session: Session) -> None:
         if not session.is_modern:
-            self._respond(call, "error", frame.error(INTERNAL_ERROR, session.failure or "The server's process has ended"))
+            self._fail(call, errors.server_fault(session.failure))
 
     def refuse_failed(self, client_id: bytes, session: Session) -> None:
         """Answer a request whose session came to nothing."""
         if not session.is_modern:
-            self.context.refuse(client_id, INTERNAL_ERROR, session.failure or "The server's process has ended")
+            self.context.refuse(client_id, errors.server_fault(session.failure))
 
     # -- life ------------------------------------------------------------------------------------------------------
 
@@ -279,7 +282,7 @@ class UpgradeServer:
         for call in dict.fromkeys(mine):
             if call.status != DONE:
                 call.questions.clear()
-                self._respond(call, "error", frame.error(INTERNAL_ERROR, session.failure))
+                self._fail(call, errors.server_fault(session.failure))
         self.parking.session_lost(session)
         self.notes.session_lost(session)
         if not self.closing:
@@ -291,22 +294,22 @@ class UpgradeServer:
         self.listens.close()
         self.parking.close()
 
-    def give_up(self, call: Call, message: str) -> None:
+    def give_up(self, call: Call, refusal: Refusal) -> None:
         """The server took too long: the client gets an error, the server is told."""
         call.session.pending.pop(call.wire_id, None)
-        self.answers.cancel(call, message)
+        self.answers.cancel(call, refusal.message)
         self.parking.drop_questions(call)
-        self._respond(call, "error", frame.error(INTERNAL_ERROR, message))
+        self._fail(call, refusal)
         self.pool.settled(call.session)
 
     def give_up_all(self) -> None:
         """The drain time is over."""
-        message = f"The bridge is shutting down and the server did not answer within {self.context.options.drain_timeout:g} seconds"
+        refusal = errors.shutting_down(self.context.options.drain_timeout)
         for call in dict.fromkeys(self._waiting.values()):
             if call.status == RUNNING:
-                self.give_up(call, message)
+                self.give_up(call, refusal)
             else:
-                self._respond(call, "error", frame.error(INTERNAL_ERROR, message))
+                self._fail(call, refusal)
 
     def holds(self, client_id: bytes) -> bool:
         """Whether a client request of this id (its key) waits for an answer, or is a stream."""

@@ -1,0 +1,139 @@
+"""The errors that the layer answers with: one function a kind, so that each says the same everywhere.
+
+An error says whose fault it is (the request's, the server's, the bridge's limits), where, and what to do. Codes are those of
+basic/index#error-codes of 2026-07-28; what a server or the way to it got wrong is -32603, because the client did nothing
+wrong. They are values: expected answers, never exceptions.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct
+
+from dragoman import frame
+from dragoman_specs.names import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    MISSING_CLIENT_CAPABILITY,
+    UNSUPPORTED_PROTOCOL_VERSION,
+)
+from dragoman_specs.version import MODERN
+
+
+class Refusal(Struct, frozen=True):
+    """An error answer: JSON-RPC ``code``, ``message`` for a person, and ``data`` (None: no such member)."""
+
+    code: int
+    message: str
+    data: Any = None
+
+    def encode(self) -> bytes:
+        """The error object as JSON text."""
+        return frame.error(self.code, self.message, self.data)
+
+
+# --- the request's fault ---
+
+
+def invalid_params(what: str) -> Refusal:
+    """A member of params is missing or wrong."""
+    return Refusal(INVALID_PARAMS, f"Invalid params: {what}")
+
+
+def unsupported_version(requested: str) -> Refusal:
+    """The revision is not served; ``data`` names those that are (basic/versioning)."""
+    supported = [str(version) for version in MODERN]
+    return Refusal(UNSUPPORTED_PROTOCOL_VERSION, "Unsupported protocol version", {"supported": supported, "requested": requested})
+
+
+def missing_capability(required: dict[str, Any]) -> Refusal:
+    """The request declares too little for what it asks (basic/index#meta)."""
+    names = ", ".join(sorted(required))
+    message = f"This call needs a client capability that the request did not declare: {names}"
+    return Refusal(MISSING_CLIENT_CAPABILITY, message, {"requiredCapabilities": required})
+
+
+def removed_method(method: str) -> Refusal:
+    """A core method of the legacy revisions."""
+    return Refusal(METHOD_NOT_FOUND, f"Method not found: {method} is not part of 2026-07-28")
+
+
+def unknown_method(method: str) -> Refusal:
+    """A method that nobody here knows."""
+    return Refusal(METHOD_NOT_FOUND, f"Method not found: {method}")
+
+
+def id_in_use() -> Refusal:
+    """The id of a request that is still open."""
+    return Refusal(INVALID_REQUEST, "Invalid request: another request with this id is in flight")
+
+
+def no_batches() -> Refusal:
+    """A JSON-RPC batch where no revision spoken has any."""
+    return Refusal(INVALID_REQUEST, "Invalid request: batches exist only in 2025-03-26, send each message on a line of its own")
+
+
+def client_line_too_long(size: int) -> Refusal:
+    """A line of the client's over the limit."""
+    return Refusal(INVALID_REQUEST, f"Invalid request: the line has {size} bytes, more than --max-line allows")
+
+
+def cursor_expired() -> Refusal:
+    """A cursor of a session that is gone, or of nobody."""
+    return invalid_params("cursor expired, list again from the start")
+
+
+def lost_state(reason: str, why: str) -> Refusal:
+    """``requestState`` leads nowhere; ``data.reason`` is one of the words of docs/questions.md."""
+    return Refusal(INVALID_PARAMS, f"Invalid params: {why}", {"reason": reason})
+
+
+# --- the server's fault, or the bridge's limits ---
+
+
+def server_fault(message: str) -> Refusal:
+    """What the server did, in words."""
+    return Refusal(INTERNAL_ERROR, message)
+
+
+def server_ended(reason: str) -> Refusal:
+    """The process is gone; ``reason`` has its exit status and last words."""
+    return server_fault(f"The server's process has ended before it answered: {reason}")
+
+
+def server_slow(method: str, seconds: float) -> Refusal:
+    """No answer within ``--request-timeout``."""
+    return server_fault(f"The server did not answer {method} within {seconds:g} seconds (--request-timeout)")
+
+
+def server_never_started(seconds: float) -> Refusal:
+    """No answer to the handshake within ``--start-timeout``."""
+    return server_fault(f"The server did not answer initialize within {seconds:g} seconds (--start-timeout)")
+
+
+def shutting_down(seconds: float) -> Refusal:
+    """The client has closed its side and the drain time is over."""
+    return server_fault(f"The bridge is shutting down and the server did not answer within {seconds:g} seconds (--drain-timeout)")
+
+
+def unreadable_answer(fault: str) -> Refusal:
+    """The server's line is no frame."""
+    return server_fault(f"The server's answer could not be read: {fault}")
+
+
+def answer_too_long(size: int) -> Refusal:
+    """A line of the server's over the limit."""
+    return server_fault(f"The server's answer has {size} bytes, more than --max-line allows")
+
+
+def invalid_result(fault: str) -> Refusal:
+    """The result has no valid shape and none could be made of it."""
+    return server_fault(f"The server's result is not valid: {fault}")
+
+
+def too_many_sessions(limit: int) -> Refusal:
+    """``--isolate-capabilities`` with all of its processes busy."""
+    return server_fault(f"All {limit} sessions are in use (--max-sessions): try again later")
