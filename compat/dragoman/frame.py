@@ -82,6 +82,8 @@ _SHALLOW = 800
 """A line of so many bytes can't be nested deeply enough to matter."""
 _HEADROOM = 60
 _METHODS: dict[bytes, str] = {}
+_TEXTS: dict[str, bytes] = {}
+_KEPT = 512
 
 
 def parse(line: bytes, *, lenient: bool = False) -> Frame | list[Frame] | None:
@@ -161,9 +163,19 @@ def method_name(raw: bytes) -> str | None:
     name = _METHODS.get(raw)
     if name is None and raw[:1] == b'"':
         name = _decode_text(raw)
-        if len(_METHODS) < 512:
+        if len(_METHODS) < _KEPT:
             _METHODS[raw] = name
     return name
+
+
+def _method_text(name: str) -> bytes:
+    """A method's name as JSON text."""
+    text = _TEXTS.get(name)
+    if text is None:
+        text = encode(name)
+        if len(_TEXTS) < _KEPT:
+            _TEXTS[name] = text
+    return text
 
 
 def valid_id(raw: bytes) -> bool:
@@ -206,7 +218,7 @@ def text(raw: Raw | None) -> str | None:
 
 def request(frame_id: bytes, method: str, params: bytes) -> bytes:
     """A request line."""
-    return b"".join((b'{"jsonrpc":"2.0","id":', frame_id, b',"method":', encode(method), b',"params":', params, b"}\n"))
+    return b"".join((b'{"jsonrpc":"2.0","id":', frame_id, b',"method":', _method_text(method), b',"params":', params, b"}\n"))
 
 
 def notification(method: str, params: bytes | None = None) -> bytes:

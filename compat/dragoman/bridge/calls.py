@@ -85,6 +85,8 @@ class Call:
     @property
     def progress_token(self) -> bytes | None:
         """The progress token of the newest request that waits and has one."""
+        if len(self.waiters) == 1:
+            return self.tokens.get(self.waiters[0])
         return next((token for token in map(self.tokens.get, reversed(self.waiters)) if token is not None), None)
 
     @property

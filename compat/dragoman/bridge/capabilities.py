@@ -119,7 +119,7 @@ def _plain(capabilities: dict[str, Any]) -> dict[str, Any]:
 
 def covers(have: dict[str, Any], want: dict[str, Any]) -> bool:
     """Whether every capability and sub-capability of ``want`` is in ``have``; other values must be equal."""
-    return _covers(_plain(have), _plain(want))
+    return have is want or _covers(_plain(have), _plain(want))
 
 
 def _covers(have: dict[str, Any], want: dict[str, Any]) -> bool:

@@ -7,6 +7,7 @@ off here, and what is left of ``_meta`` belongs to the server behind the bridge.
 
 from __future__ import annotations
 
+from collections.abc import Sized
 from typing import Any
 
 from msgspec import Raw, Struct
@@ -27,7 +28,7 @@ from dragoman_specs.version import MODERN
 
 SUPPORTED = [str(version) for version in MODERN]
 _SUPPORTED_RAW = {frame.encode(version): version for version in SUPPORTED}
-_CACHED = 256
+_CACHED, _CACHED_BYTES = 256, 4096
 
 
 class Unmarked(Refusal, frozen=True):
@@ -50,9 +51,13 @@ class Envelope(Struct):
 
 
 class EnvelopeReader:
-    """Reads envelopes; remembers the capability and client objects already checked, which repeat on every request."""
+    """Reads envelopes; remembers those already checked, because a client sends the same one with every request.
+
+    A whole ``_meta`` without a progress token is kept by its text, and its parts by theirs. Nobody changes what is kept.
+    """
 
     def __init__(self) -> None:
+        self._metas: dict[bytes, tuple[dict[str, Raw], dict[str, Any], bytes | None, str | None]] = {}
         self._capabilities: dict[bytes, dict[str, Any]] = {}
         self._infos: set[bytes] = set()
 
@@ -65,13 +70,20 @@ class EnvelopeReader:
         if meta_raw is None:
             needed = f"{META_PROTOCOL_VERSION} and {META_CLIENT_CAPABILITIES}"
             return _unmarked(f"params._meta is missing; every request of 2026-07-28 needs {needed} in it")
+        text = bytes(meta_raw)
+        known = self._metas.get(text)
+        if known is not None:
+            return Envelope(members, *known, None)
         meta = frame.members(meta_raw)
         if meta is None:
             return _unmarked("params._meta must be an object")
         refusal = _version(meta.pop(META_PROTOCOL_VERSION, None))
         if refusal is not None:
             return refusal
-        return self._rest(members, meta)
+        envelope = self._rest(members, meta)
+        if isinstance(envelope, Envelope) and envelope.progress_token is None and _is_kept(text, self._metas):
+            self._metas[text] = (envelope.meta, envelope.capabilities, envelope.client_info, envelope.log_level)
+        return envelope
 
     def _rest(self, members: dict[str, Raw], meta: dict[str, Raw]) -> Envelope | Refusal:
         capabilities = self._read_capabilities(meta.pop(META_CLIENT_CAPABILITIES, None))
@@ -104,7 +116,7 @@ class EnvelopeReader:
         fault = invalid_capabilities(value)
         if fault:
             return invalid_params(f"params._meta.{META_CLIENT_CAPABILITIES}: {fault}")
-        if len(self._capabilities) < _CACHED:
+        if _is_kept(text, self._capabilities):
             self._capabilities[text] = value
         return value  # type: ignore[no-any-return]
 
@@ -112,9 +124,13 @@ class EnvelopeReader:
         if text in self._infos:
             return None
         fault = invalid_implementation(frame.tree(text))
-        if fault is None and len(self._infos) < _CACHED:
+        if fault is None and _is_kept(text, self._infos):
             self._infos.add(text)
         return fault
+
+
+def _is_kept(text: bytes, kept: Sized) -> bool:
+    return len(text) <= _CACHED_BYTES and len(kept) < _CACHED
 
 
 def _version(raw: Raw | None) -> Refusal | None:
