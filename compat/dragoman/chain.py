@@ -262,15 +262,14 @@ def _notification(params: Raw, crossing: Crossing) -> Shaped | Fault:
     return stepped if isinstance(stepped, Fault) else _done(frame.encode(stepped), crossing, notes)
 
 
-def capabilities_to_client(capabilities: Raw) -> tuple[dict[str, Any], tuple[Loss, ...]]:
+def capabilities_to_client(capabilities: Raw, revision: Version = version.LATEST_LEGACY) -> tuple[dict[str, Any], tuple[Loss, ...]]:
     """The server's capabilities of a handshake, without those that a modern client can't use."""
     notes = Notes()
     members = frame.members(capabilities)
     if members is None:
         notes.add(AREA, f"capabilities: {shape.show(capabilities)}, not an object, taken as none")
         return {}, notes.losses()
-    # The capabilities of every legacy revision go the same way: what they lack of each other is only absent.
-    crossing = Crossing("initialize", version.LATEST_LEGACY)
+    crossing = Crossing("initialize", revision)
     stepped = _run(_steps(Part.CAPABILITIES, crossing), members, crossing, notes)
     assert not isinstance(stepped, Fault)
     try:

@@ -16,6 +16,7 @@ from msgspec import Raw, Struct
 from dragoman_specs.names import INVALID_REQUEST, PARSE_ERROR
 
 _NOTHING = Raw(b"")
+_NULL = Raw(b"null")
 _BOM = b"\xef\xbb\xbf"
 _BRACE = ord("{")
 
@@ -145,7 +146,7 @@ def _classify(wire: _Wire, lenient: bool) -> Frame:
         method = method_name(bytes(wire.method))
         if method is None:
             return Malformed(INVALID_REQUEST, "Invalid request: method must be a string", frame_id or None)
-        params = wire.params if _has(wire.params) else None
+        params = wire.params if _has(wire.params) and wire.params != _NULL else None
         return Request(frame_id, method, params) if has_id else Notification(method, params)
     if _has(wire.error) and bytes(wire.error) != b"null":
         return Failure(frame_id or None, wire.error)

@@ -73,7 +73,7 @@ ROWS: tuple[Row, ...] = (
             "listens::test_two_streams_for_the_same_list_both_hear_of_it",
             "listens::test_streams_end_with_a_result_and_a_cancellation_when_the_client_closes",
             "listens::test_stream_is_told_to_look_again_after_the_server_was_started_again",
-            "discovery::test_session_with_a_stream_is_not_replaced",
+            "discovery::test_stream_moves_to_the_session_that_replaces_its_own",
             "discovery::test_session_with_a_parked_call_is_never_closed_for_another",
         ),
     ),

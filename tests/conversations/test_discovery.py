@@ -18,7 +18,8 @@ def test_discover_first_is_answered_from_the_handshake(converse: Converse, trans
     assert talk.result_of(1) == {
         "resultType": "complete",
         "supportedVersions": ["2026-07-28"],
-        "capabilities": {"tools": {"listChanged": True}},
+        # ``logging`` is the bridge's own: it filters by level whatever the server declares.
+        "capabilities": {"tools": {"listChanged": True}, "logging": {}},
         "instructions": "Ask before you deploy.",
         "ttlMs": 0,
         "cacheScope": "private",
@@ -193,7 +194,7 @@ def test_capabilities_that_are_no_object_are_read_as_none(converse: Converse) ->
     talk = converse()
     talk.client("server/discover", id=1)
     talk.reply("initialize", {"protocolVersion": "2025-06-18", "capabilities": None, "serverInfo": SERVER})
-    assert talk.result_of(1)["capabilities"] == {}
+    assert talk.result_of(1)["capabilities"] == {"logging": {}}
 
 
 def test_undeclared_feature_that_the_server_answers_is_relayed(converse: Converse) -> None:
@@ -250,16 +251,21 @@ def test_call_that_declares_less_uses_the_session_and_is_not_asked(converse: Con
     talk.call("deploy", id=1, capabilities={})
     assert talk.opened == [1]
     talk.ask_form("q", "Where?", env={"type": "string"})
-    assert talk.answers_of_client("q")[0]["error"]["code"] == -32601
+    assert talk.answers_of_client("q")[0]["error"]["code"] == -32602
 
 
-def test_session_with_a_stream_is_not_replaced(converse: Converse) -> None:
+def test_stream_moves_to_the_session_that_replaces_its_own(converse: Converse) -> None:
     talk = converse()
     talk.meet(capabilities={})
     talk.client("subscriptions/listen", {"notifications": {"toolsListChanged": True}}, id="s", capabilities={})
     talk.call("deploy", id=2, capabilities={"elicitation": {}})
-    assert talk.opened == [1]
-    assert talk.closed == []
+    assert talk.opened == [1, 2]
+    assert talk.closed == [1]
+    talk.handshake()
+    # What happened between the two is unknown: the client is told to look again, and hears of the new session.
+    assert len(talk.notes("notifications/tools/list_changed")) == 1
+    talk.note("notifications/tools/list_changed")
+    assert len(talk.notes("notifications/tools/list_changed")) == 2
 
 
 def test_isolated_capabilities_get_a_session_each(converse: Converse, transcript: SnapshotAssertion) -> None:

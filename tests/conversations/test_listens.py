@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from syrupy.assertion import SnapshotAssertion
-from tests.conversation import META, Conversation, envelope
+from tests.conversation import META, SERVER, Conversation, envelope
 from tests.conversations.conftest import Converse
 
 ALL = {"tools": {"listChanged": True}, "prompts": {"listChanged": True}, "resources": {"listChanged": True, "subscribe": True}}
@@ -108,7 +108,9 @@ def test_resources_are_subscribed_before_the_acknowledgement(converse: Converse,
     talk.server_frame({"jsonrpc": "2.0", "id": first, "result": {}})
     assert talk.notes(ACK)[0]["notifications"] == {"toolsListChanged": True, "resourceSubscriptions": ["a:1", "a:2"]}
     talk.note(UPDATED, {"uri": "a:2", "title": "x"})
-    assert talk.notes(UPDATED) == [{"_meta": {STREAM: 1}, "uri": "a:2", "title": "x"}]
+    # What changed before the acknowledgement followed it.
+    assert talk.notes(UPDATED) == [{"_meta": {STREAM: 1}, "uri": "a:2"}, {"_meta": {STREAM: 1}, "uri": "a:2", "title": "x"}]
+    assert talk.notes(TOOLS) == [{"_meta": {STREAM: 1}}]
     assert talk.transcript() == transcript
 
 
@@ -215,8 +217,8 @@ def test_streams_end_with_a_result_and_a_cancellation_when_the_client_closes(con
     talk = following(converse, "a:1")
     talk.listen(id=2, toolsListChanged=True)
     talk.client_closes()
-    assert talk.result_of("s") == {"resultType": "complete", "_meta": {STREAM: "s"}}
-    assert talk.result_of(2) == {"resultType": "complete", "_meta": {STREAM: 2}}
+    assert talk.result_of("s") == {"resultType": "complete", "_meta": {STREAM: "s", f"{META}serverInfo": SERVER}}
+    assert talk.result_of(2) == {"resultType": "complete", "_meta": {STREAM: 2, f"{META}serverInfo": SERVER}}
     assert [note["requestId"] for note in talk.notes("notifications/cancelled")] == ["s", 2]
     assert talk.finished == 0
     assert talk.transcript() == transcript

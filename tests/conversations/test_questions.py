@@ -451,7 +451,7 @@ def test_withdrawn_question_of_a_call_leaves_the_others_of_the_round(converse: C
             "elicitation/create",
             {"message": "m", "requestedSchema": {"type": "object", "properties": {}}},
             {},
-            -32601,
+            -32602,
             {"elicitation": {"form": {}}},
         ),
         (

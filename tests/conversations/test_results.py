@@ -346,7 +346,7 @@ def test_text_on_stdout_goes_to_the_operator(converse: Converse, transcript: Sna
         b'{"jsonrpc":"2.0","id":ID,"result":{"content":[{"type":"text","text":"\\ud800"}]}}',
         b'{"jsonrpc":"2.0","id":ID,"result":{"content":[',
         b'{"jsonrpc":"2.0","result":{"content":[NaN]},"id":ID}',
-        b'{"jsonrpc":"2.0","id":ID,"result":{"x":' + b"[" * 5000 + b"]" * 5000 + b"}}",
+        b'{"jsonrpc":"2.0","id":ID,"result":{"x":' + b"[" * 50_000 + b"]" * 50_000 + b"}}",
     ],
 )
 def test_broken_answer_reaches_its_owner_and_the_session_goes_on(converse: Converse, broken: bytes) -> None:

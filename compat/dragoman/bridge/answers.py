@@ -15,13 +15,13 @@ from msgspec import Raw, Struct
 from dragoman import chain, errors, frame
 from dragoman.bridge import effects
 from dragoman.bridge.broken import ids_in, is_call, looks_like_frame, shown
-from dragoman.bridge.calls import Call
+from dragoman.bridge.calls import DONE, Call
 from dragoman.bridge.cursors import wrap
 from dragoman.bridge.questions import missing_url_elicitation, url_elicitations
 from dragoman.bridge.session import PATIENCE
 from dragoman.errors import Refusal
 from dragoman_specs.methods import ASKS
-from dragoman_specs.names import META_SERVER_INFO, META_SUBSCRIPTION_ID, URL_ELICITATION_REQUIRED
+from dragoman_specs.names import META_SERVER_INFO, META_SUBSCRIPTION_ID, METHOD_NOT_FOUND, URL_ELICITATION_REQUIRED
 
 if TYPE_CHECKING:
     from dragoman.bridge.session import Session
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 LISTS = frozenset({"tools/list", "prompts/list", "resources/list", "resources/templates/list"})
 
 
-_FALSE = Raw(b"false")
+_FALSE, _NULL = Raw(b"false"), Raw(b"null")
 
 
 class _Hints(Struct, rename="camel"):
@@ -111,6 +111,35 @@ class Answers:
         if call.refused:
             self._missing(call, call.refused)
             return
+        if self._may_be_task_only(call, members):
+            self._list_tools(call, b"{}", error)
+            return
+        self._tell_error(call, error)
+
+    def _may_be_task_only(self, call: Call, members: dict[str, Raw]) -> bool:
+        """-32601 to a tool that no list has named yet: perhaps it runs only as a task (2025-11-25, tasks#tool-level-negotiation)."""
+        unknown = call.method == "tools/call" and call.name is not None and call.name not in self._tools and not call.sent_as_task
+        refused = bytes(members.get("code", _FALSE)) == b"%d" % METHOD_NOT_FOUND
+        return unknown and refused and bool(call.session.declares("tasks", "requests", "tools", "call"))
+
+    def _list_tools(self, call: Call, params: bytes, error: Raw) -> None:
+        """Read all pages of ``tools/list``, then call the tool as a task if that is what it is."""
+
+        def listed(answer: frame.Result | frame.Failure) -> None:
+            members = frame.members(answer.result) if isinstance(answer, frame.Result) else None
+            if isinstance(answer, frame.Result):
+                self._learn(answer.result)
+            cursor = (members or {}).get("nextCursor", _NULL)
+            if frame.text(cursor) is not None and params != (following := frame.encode({"cursor": cursor})):
+                self._list_tools(call, following, error)
+            elif call.status != DONE and call.name is not None and self._task_only(call.name):
+                self._bridge.admitted(call)
+            elif call.status != DONE:
+                self._tell_error(call, error)
+
+        call.session.request("tools/list", params, listed, patience=PATIENCE)
+
+    def _tell_error(self, call: Call, error: Raw) -> None:
         shaped = chain.error_to_client(error, self.crossing(call))
         for loss in shaped.losses:
             self._context.loss(loss.change, loss.detail)
@@ -144,7 +173,11 @@ class Answers:
 
     def listen_result(self, client_id: bytes) -> bytes:
         """``SubscriptionsListenResult``: the graceful end of a stream."""
-        return b'{"resultType":"complete","_meta":{"%b":%b}}' % (META_SUBSCRIPTION_ID.encode(), client_id)
+        meta = {META_SUBSCRIPTION_ID: Raw(client_id)}
+        session = self._bridge.pool.anyone()
+        if session is not None and session.server_info:
+            meta[META_SERVER_INFO] = Raw(session.server_info)
+        return frame.encode({"resultType": "complete", "_meta": meta})
 
     # -- tools -------------------------------------------------------------------------------------------------------
 
@@ -192,6 +225,7 @@ class Answers:
         """Tell the server that nobody waits for a call."""
         session: Session = call.session
         if call.task_id is not None:
+            session.give_up(call.wire_id)
             self._cancel_task(session, call.task_id)
         elif call.sent_as_task:
             # A task is cancelled by its id (2025-11-25, basic/utilities/cancellation), which the answer under way will tell.
@@ -206,6 +240,9 @@ class Answers:
             self._cancel_task(session, task_id)
 
     def _cancel_task(self, session: Session, task_id: str) -> None:
+        if not session.declares("tasks", "cancel"):
+            self._context.loss("sep1686_tasks", "a task that nobody waits for runs on: its server declares no tasks.cancel")
+            return
         session.request("tasks/cancel", frame.encode({"taskId": task_id}), lambda _answer: None, patience=PATIENCE)
 
     # -- broken answers ----------------------------------------------------------------------------------------------

@@ -89,13 +89,7 @@ class Asking:
             if isinstance(again, Question):
                 again.session, again.params = question.session, question.params
                 question = again
-        missing = missing_capability(question, call.capabilities)
-        if missing is not None:
-            if call.status == RUNNING:  # what was asked before the call was sent cannot be why it fails
-                call.refused = merge_capabilities(call.refused, missing)
-            code = METHOD_NOT_FOUND if question.method.split("/")[0] not in call.capabilities else INVALID_PARAMS
-            why = f"The client did not declare the capability for {question.method}: {_named(missing)}"
-            self.answer(session, question, Refusal(code, why))
+        if self._refused(call, question):
             return
         key = unique_key(question, call.keys)
         call.keys.add(key)
@@ -107,6 +101,26 @@ class Asking:
             self._context.loss(loss.change, loss.detail)
         call.questions[key] = question
         self.schedule(call)
+
+    def _refused(self, call: Call, question: Question) -> bool:
+        """Refuse a question that the client did not declare; False if it did."""
+        missing = missing_capability(question, call.capabilities)
+        if missing is None:
+            return False
+        if call.status == RUNNING and not call.unsent:  # what was asked before the call was sent cannot be why it fails
+            call.refused = merge_capabilities(call.refused, missing)
+        # An undeclared mode of elicitation is -32602 (2025-11-25, client/elicitation#error-handling); what the client lacks
+        # altogether it has no method for.
+        lacking = question.method != "elicitation/create" and question.method.split("/")[0] not in call.capabilities
+        why = f"The client did not declare the capability for {question.method}: {_named(missing)}"
+        self.answer(call.session, question, Refusal(METHOD_NOT_FOUND if lacking else INVALID_PARAMS, why))
+        return True
+
+    def check(self, call: Call) -> None:
+        """A retry may declare less than the request before it: what it does not declare is not asked again (basic/patterns/mrtr)."""
+        for key, question in list(call.questions.items()):
+            if self._refused(call, question):
+                del call.questions[key]
 
     def answer(self, session: Session, question: Question, answer: bytes | Refusal) -> None:
         """Send an answer, or why there is none, to the server."""

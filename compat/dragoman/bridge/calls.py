@@ -35,7 +35,7 @@ class Call:
     __slots__ = (
         "answered_with", "asked_at", "capabilities", "client_info", "deadline", "inputs", "keys", "lane", "last_progress", "log_level",
         "meta", "method", "name", "number", "offers", "outcome", "params", "questions", "refused", "rerun", "rounds", "sent_as_task",
-        "session", "state", "status", "tail", "task_id", "token", "tokens", "unsent", "uri", "used_state", "waiters", "wire_id",
+        "session", "started", "state", "status", "tail", "task_id", "token", "tokens", "unsent", "uri", "used_state", "waiters", "wire_id",
     )  # fmt: skip
 
     def __init__(self, number: int, method: str, envelope: Envelope, client_id: bytes) -> None:
@@ -53,6 +53,7 @@ class Call:
         self.token = 0
         self.sent_as_task = False
         self.lane: Lane | None = None
+        self.started = 0.0
         self.deadline = 0.0
         self.last_progress: float | None = None
         self.task_id: str | None = None

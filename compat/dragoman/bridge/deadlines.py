@@ -1,7 +1,8 @@
 """Time limits of an UpgradeServer: calls, handshakes, requests of the bridge's own, and the timers of its parts.
 
 One ``sweep`` timer watches all calls: they have the same limit, so arming one a call would only cost. Progress starts a
-call's time anew (basic/patterns/cancellation#timeouts); a call whose question is open is not the server's to answer yet.
+call's time anew, a bounded number of times (basic/patterns/cancellation#timeouts); a call whose question is open is not the
+server's to answer yet.
 """
 
 from __future__ import annotations
@@ -12,10 +13,14 @@ from msgspec import Raw
 
 from dragoman import errors, frame
 from dragoman.bridge.calls import RUNNING, Call
-from dragoman.bridge.session import STARTING, Session
+from dragoman.bridge.session import READY, STARTING, Session
 
 if TYPE_CHECKING:
     from dragoman.bridge.upgrade_server import UpgradeServer
+
+
+_MOST = 10
+"""A call that shows progress may take so many times its limit, and no more: progress alone must not keep it for ever."""
 
 
 class Deadlines:
@@ -30,7 +35,8 @@ class Deadlines:
         """The call was sent or has shown progress: its time starts anew."""
         timeout = self._context.options.request_timeout
         if timeout:
-            call.deadline = self._context.now + timeout
+            call.started = call.started or self._context.now
+            call.deadline = min(self._context.now + timeout, call.started + _MOST * timeout)
             if not self._sweeping:
                 self._sweeping = True
                 self._context.timer("sweep", timeout)
@@ -63,6 +69,9 @@ class Deadlines:
             entry = session.pending.get(wire_id)
             if entry is not None and not isinstance(entry, Call):
                 del session.pending[wire_id]
+                if session.phase == READY:
+                    session.give_up(wire_id)
+                    session.notify("notifications/cancelled", frame.encode({"requestId": wire_id}))
                 entry(frame.Failure(b"%d" % wire_id, Raw(errors.server_fault("The server did not answer in time").encode())))
                 self._bridge.pool.settled(session)
 

@@ -17,12 +17,15 @@ if TYPE_CHECKING:
 def discover_result(session: Session) -> bytes:
     """A ``DiscoverResult``: the modern revisions that are accepted, and what the server said of itself.
 
+    ``logging`` is declared always: the bridge filters messages by each request's level itself, and widely used legacy
+    servers send them without declaring it, which a modern server must not (server/utilities/logging#capabilities).
+
     Not cacheable beyond the moment: the process behind may be replaced by another build of it.
     """
     value: dict[str, Any] = {
         "resultType": "complete",
         "supportedVersions": SUPPORTED,
-        "capabilities": session.server_capabilities,
+        "capabilities": {**session.server_capabilities, "logging": session.server_capabilities.get("logging", {})},
         "ttlMs": 0,
         "cacheScope": "private",
     }

@@ -13,6 +13,7 @@ from dragoman.bridge.calls import Call
 from dragoman.bridge.listens import LIST_CHANGES
 from dragoman.bridge.notes import MESSAGE, PROGRESS
 from dragoman.bridge.session import Session
+from dragoman_specs.methods import METHODS
 from dragoman_specs.version import Version
 
 if TYPE_CHECKING:
@@ -119,8 +120,14 @@ class Hearing:
 
     def _unknown_note(self, session: Session, note: frame.Notification) -> None:
         running = [call for call in session.calls() if call.waiters]
-        if len(running) == 1:
-            self._context.to_client(frame.notification(note.method, None if note.params is None else bytes(note.params)))
+        crossing = chain.Crossing(note.method, session.revision, b"", session.server_capabilities)
+        shaped = chain.notification_to_client(note.params or Raw(b""), crossing)
+        if note.method in METHODS:
+            self._context.loss("notification", f"{note.method}, which is not a server's to send")
+        elif isinstance(shaped, chain.Fault):
+            self._context.loss(shaped.change, shaped.message)
+        elif len(running) == 1:
+            self._context.to_client(frame.notification(note.method, shaped.raw or None))
         else:
             self._context.loss("notification", f"{note.method}, which belongs to no one call")
 

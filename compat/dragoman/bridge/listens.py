@@ -48,8 +48,10 @@ class Listen(Struct, eq=False):
     honoured: list[str] = []
     followed: list[str] = []
     waiting: int = 0
+    begun: bool = False
     acknowledged: bool = False
     ended: bool = False
+    missed: dict[str, tuple[str, dict[str, Raw]]] = {}
     heard: dict[str, tuple[int, float]] = {}
 
 
@@ -94,6 +96,8 @@ class Listens:
             del self._open[listen.key]
             self._bridge.refuse_failed(listen.client_id, session)
             return
+        listen.begun = True
+        listen.followed = []
         listen.honoured = [name for name in listen.wanted if session.declares(LIST_CHANGES[name][0], "listChanged")]
         for other in self._bridge.pool.sessions():
             if other.phase == "ready":
@@ -142,6 +146,10 @@ class Listens:
         if followed:
             granted["resourceSubscriptions"] = followed
         self._send(listen, "notifications/subscriptions/acknowledged", {"notifications": Raw(frame.encode(granted))})
+        missed, listen.missed = listen.missed, {}
+        for method, params in missed.values():
+            if method != _UPDATED or listen.followed:
+                self._send(listen, method, params)
 
     def _send(self, listen: Listen, method: str, params: dict[str, Raw]) -> None:
         meta = frame.members(params.get("_meta")) or {}
@@ -154,24 +162,31 @@ class Listens:
     def changed(self, session: Session, method: str, params: dict[str, Raw]) -> None:
         """A list has changed."""
         name = next(name for name, (_, sent) in LIST_CHANGES.items() if sent == method)
-        receivers = [listen for listen in self._open.values() if listen.acknowledged and name in listen.honoured]
+        receivers = [listen for listen in self._open.values() if listen.begun and name in listen.honoured]
         for listen in receivers:
-            if self._is_news(listen, session, method):
-                self._send(listen, method, params)
+            self._deliver(listen, session, method, method, params)
         if not receivers:
             self._context.log(effects.DEBUG, f"{method}: no client stream asked for it")
 
     def updated(self, session: Session, params: dict[str, Raw]) -> None:
         """A resource has changed."""
         uri = frame.text(params.get("uri"))
-        streams = [listen for listen in self._open.values() if listen.acknowledged and listen.followed]
+        streams = [listen for listen in self._open.values() if listen.followed]
         receivers = [listen for listen in streams if uri in listen.followed]
         receivers = receivers or [listen for listen in streams if any(_is_below(uri, parent) for parent in listen.followed)] or streams
         for listen in receivers:
-            if self._is_news(listen, session, f"{_UPDATED} {uri}"):
-                self._send(listen, _UPDATED, params)
+            self._deliver(listen, session, f"{_UPDATED} {uri}", _UPDATED, params)
         if not receivers:
             self._context.loss("sep2575_subscriptions", f"{_UPDATED} for a resource that no stream follows")
+
+    def _deliver(self, listen: Listen, session: Session, what: str, method: str, params: dict[str, Raw]) -> None:
+        """Send a notification now, or after the acknowledgement, which must come first."""
+        if not self._is_news(listen, session, what):
+            return
+        if listen.acknowledged:
+            self._send(listen, method, params)
+        elif len(listen.missed) < _HEARD:
+            listen.missed[what] = (method, params)
 
     def _is_news(self, listen: Listen, session: Session, what: str) -> bool:
         last = listen.heard.get(what)
@@ -215,6 +230,7 @@ class Listens:
         notification (cancellation: a server MUST send it when it tears a stream down) tells it that nothing follows.
         """
         for listen in list(self._open.values()):
+            self._acknowledge(listen)
             self._context.to_client(frame.result(listen.client_id, self._bridge.listen_result(listen.client_id)))
             params = frame.encode({"requestId": Raw(listen.client_id), "reason": "the bridge is shutting down"})
             self._context.to_client(frame.notification("notifications/cancelled", params))
@@ -225,11 +241,16 @@ class Listens:
 
     def session_lost(self, session: Session) -> None:
         """The streams outlive the process: if no other request does, they start a new one, with growing pauses."""
-        for key in [key for key in self._follows if key[0] == session.number]:
-            del self._follows[key]
+        self.session_closed(session)
         if self._open:
             self._context.timer("listen", self._retry)
             self._retry = min(self._retry * 2, _LAST_RETRY)
+
+    def session_closed(self, session: Session) -> None:
+        """A session's subscriptions are gone with it; streams that still waited for one begin again on the next."""
+        for key in [key for key in self._follows if key[0] == session.number]:
+            for listen in self._follows.pop(key).streams:
+                listen.waiting = max(listen.waiting - 1, 0) if not listen.acknowledged else 0
 
     def on_timer(self) -> None:
         """See that every stream has a session."""
@@ -249,6 +270,9 @@ class Listens:
         self._retry = _FIRST_RETRY
         for listen in list(self._open.values()):
             if not listen.acknowledged:
+                if listen.begun:
+                    listen.waiting = 0
+                    self._begin(listen, session)
                 continue
             self._follow(listen, session)
             if len(self._bridge.pool.sessions()) == 1:

@@ -22,8 +22,9 @@ from dragoman import errors, frame
 from dragoman.bridge import effects
 from dragoman.bridge.asking import Asking
 from dragoman.bridge.calls import DONE, PARKED, RUNNING, Call, Offers
+from dragoman.bridge.capabilities import covers
 from dragoman.bridge.envelope import Envelope
-from dragoman.bridge.questions import answer_result, expired_answer, invalid_answer
+from dragoman.bridge.questions import answer_result, expired_answer, invalid_answer, missing_url_elicitation
 from dragoman.bridge.sealing import State, digest_of, read_state
 
 if TYPE_CHECKING:
@@ -139,7 +140,8 @@ class Parking:
             return self._ended.get(state.call, "unknown")
         if call.state == text and call.status == PARKED:
             return call
-        if call.used_state == text and call.answered_with == frame.encode(answers):
+        same = call.used_state == text and call.answered_with == frame.encode(answers)
+        if same and covers(envelope.capabilities, call.capabilities):  # one that declares less is another request
             return call
         return "replayed"
 
@@ -182,6 +184,7 @@ class Parking:
         if call.status != RUNNING:
             return
         self._answer(call, answers)
+        self.asking.check(call)
         if not call.unsent:
             self.asking.claim(call)
             if call.questions:
@@ -226,6 +229,8 @@ class Parking:
         elif all(action == "accept" for action in actions):
             call.rerun = ()
             self._bridge.run_again(call)
+        elif (missing := missing_url_elicitation(call.capabilities)) is not None:
+            self._bridge.deliver(call, "error", errors.missing_capability(missing).encode())
         else:
             members = frame.members(Raw(call.inputs)) or {}
             self._park(call, bytes(members["inputRequests"]))

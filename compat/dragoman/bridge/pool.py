@@ -98,7 +98,9 @@ class Pool:
         return self._bridge.parking.on_session(session) or len(self._bridge.listens) > 0
 
     def _replaceable(self, session: Session) -> bool:
-        return not session.serves_calls and not self._pinned(session) and session.number not in self._successors
+        # Streams do not hold a session: they move to the one that replaces it.
+        parked = self._bridge.parking.on_session(session)
+        return not session.serves_calls and not parked and session.number not in self._successors
 
     def _replace(self, session: Session, caller: Caller) -> Session:
         self._context.log(effects.INFO, "a request declares more capabilities than the session was opened with: a new session replaces it")
@@ -114,6 +116,7 @@ class Pool:
         following = self._successors.pop(session.number, None)
         if following is not None:
             self._by_number.pop(session.number, None)
+            self._bridge.listens.session_closed(session)
             self._context.close(session.number)
             following.open()
 

@@ -107,7 +107,7 @@ class Session:
         self.revision = known if known is not None and known.era is Era.LEGACY else nearest_legacy(version)
         if known is not self.revision:
             self.context.log(effects.WARNING, f"the server chose the revision {version!r} in its handshake: spoken to as {self.revision}")
-        capabilities, losses = chain.capabilities_to_client(members.get("capabilities", Raw(b"{}")))
+        capabilities, losses = chain.capabilities_to_client(members.get("capabilities", Raw(b"{}")), self.revision)
         self.server_info, more = chain.implementation_to_client(members.get("serverInfo"))
         for loss in (*losses, *more):
             self.context.loss(loss.change, loss.detail)
@@ -190,7 +190,8 @@ class Session:
 
     def declares(self, *path: str) -> bool:
         """Whether the server declared a capability, e.g. ``declares("resources", "subscribe")``."""
-        here: Any = self._declared
+        # ``tasks`` is not shown to clients; the rest counts as it is shown.
+        here: Any = self._declared if path[0] == "tasks" else self.server_capabilities
         for name in path:
             here = here.get(name) if isinstance(here, dict) else None
         return here is not None and here is not False

@@ -17,6 +17,7 @@ from typing import Any
 from msgspec import Raw
 
 from dragoman import chain, errors, frame
+from dragoman.bridge import effects
 from dragoman.bridge.answers import LISTS, Answers
 from dragoman.bridge.calls import DONE, PARKED, QUEUED, RUNNING, Call, Offers
 from dragoman.bridge.context import Context
@@ -32,7 +33,6 @@ from dragoman.bridge.pool import Pool
 from dragoman.bridge.session import READY, Session
 from dragoman.errors import Refusal
 from dragoman_specs.methods import ASKS, is_removed_core
-from dragoman_specs.names import INVALID_PARAMS
 
 
 class UpgradeServer:
@@ -97,7 +97,9 @@ class UpgradeServer:
             session = self.pool.anyone()
             if only_ours or session is None or session.phase != READY or is_removed_core(note.method):
                 return False
-            session.notify(note.method, None if note.params is None else bytes(note.params))
+            params = frame.members(note.params) or {}
+            stripped = chain.params_to_server(note.method, params, session.revision)
+            session.notify(note.method, None if note.params is None else frame.encode(stripped))
             return True
         params = frame.members(note.params) or {}
         target = bytes(params.get("requestId", Raw(b"null")))
@@ -114,7 +116,9 @@ class UpgradeServer:
         call.waiters = [waiter for waiter in call.waiters if frame.id_key(waiter) != key]
         if not call.waiters:
             self.parking.drop_questions(call)
-            self.abandon(call, frame.text(reason) or "cancelled by the client")
+            why = frame.text(reason) or "cancelled by the client"
+            self.context.log(effects.DEBUG, f"{call.method} was cancelled: {why}")
+            self.abandon(call, why)
         return True
 
     def start(self, request: frame.Request, envelope: Envelope, offers: Offers | None) -> None:
@@ -234,7 +238,7 @@ class UpgradeServer:
             body = b'"resultType":"complete","content":%b,"isError":true' % frame.encode([{"type": "text", "text": text}])
             self.deliver(call, "result", self.answers.stamp(call.session, body))
         else:
-            self.deliver(call, "error", frame.error(INVALID_PARAMS, text))
+            self.deliver(call, "error", errors.server_fault(text).encode())
 
     def _ended(self, call: Call) -> None:
         call.status = DONE

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from dragoman.change import Change
-from dragoman.changes.v2025_03_26 import audio_content
+from dragoman.changes.v2025_03_26 import audio_content, completions_capability
 from dragoman.changes.v2025_11_25 import sep1330_enum_schemas, sep1577_sampling_tools
 from dragoman.changes.v2026_07_28 import (
     error_code_ranges,
@@ -27,6 +27,7 @@ from dragoman.changes.v2026_07_28 import (
 # the opposite one.
 ALL: Final[tuple[Change, ...]] = (
     audio_content.CHANGE,
+    completions_capability.CHANGE,
     sep1577_sampling_tools.CHANGE,
     sep1330_enum_schemas.CHANGE,
     # Before the stamps: it may refuse the whole result.

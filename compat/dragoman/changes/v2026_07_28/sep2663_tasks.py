@@ -11,7 +11,7 @@ from msgspec import Raw
 
 from dragoman import frame, shape
 from dragoman.change import ABSENT, EVERY, Change, Crossing, Fault, Members, Notes, Part
-from dragoman_specs.names import META_RELATED_TASK
+from dragoman_specs.names import EXTENSION_TASKS, META_RELATED_TASK
 from dragoman_specs.version import Version
 
 CHANGE = Change("sep2663_tasks", since=Version.V2026_07_28)
@@ -57,7 +57,11 @@ def no_execution(tool: Members, _crossing: Crossing, _notes: Notes) -> Members:
 
 @CHANGE.upgrade(EVERY, Part.CAPABILITIES)
 def no_capability(capabilities: Members, _crossing: Crossing, _notes: Notes) -> Members:
-    """Leave out the capability."""
+    """Leave out the capability, and the extension of 2026-07-28, whose methods the bridge does not carry either."""
+    for map_name in ("extensions", "experimental"):
+        entries = frame.members(capabilities.get(map_name, ABSENT)) or {}
+        if EXTENSION_TASKS in entries:
+            capabilities = {**capabilities, map_name: shape.raw(_without(entries, EXTENSION_TASKS))}
     return _without(capabilities, "tasks") if "tasks" in capabilities else capabilities
 
 
