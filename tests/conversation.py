@@ -320,6 +320,8 @@ class Conversation:
         self.timers.pop(effect.key, None)
 
     def _on_log(self, effect: effects.Log) -> None:
+        if effect.level <= effects.DEBUG:
+            return
         self.log.append(f"* log: {effect.text}")
 
     def _on_loss(self, effect: effects.Loss) -> None:

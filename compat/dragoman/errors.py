@@ -49,11 +49,17 @@ def unsupported_version(requested: str) -> Refusal:
     return Refusal(UNSUPPORTED_PROTOCOL_VERSION, "Unsupported protocol version", {"supported": supported, "requested": requested})
 
 
-def missing_capability(required: dict[str, Any]) -> Refusal:
-    """The request declares too little for what it asks (basic/index#meta)."""
+def missing_capability(required: dict[str, Any], said: str = "", **own: Any) -> Refusal:
+    """The request declares too little for what it asks (basic/index#meta).
+
+    ``said`` and ``own`` are what the server itself answered: a question may have been another call's, so nothing of the
+    answer may be lost.
+    """
     names = ", ".join(sorted(required))
     message = f"This call needs a client capability that the request did not declare: {names}"
-    return Refusal(MISSING_CLIENT_CAPABILITY, message, {"requiredCapabilities": required})
+    if said:
+        message = f"{message}; the server's own answer was: {said}"
+    return Refusal(MISSING_CLIENT_CAPABILITY, message, {"requiredCapabilities": required, **own})
 
 
 def removed_method(method: str) -> Refusal:
@@ -99,8 +105,15 @@ def server_fault(message: str) -> Refusal:
     return Refusal(INTERNAL_ERROR, message)
 
 
+def own_fault(what: str) -> Refusal:
+    """A fault of the bridge's own."""
+    return Refusal(INTERNAL_ERROR, f"dragoman failed on this message, which is its own fault: {what}")
+
+
 def server_ended(reason: str) -> Refusal:
-    """The process is gone; ``reason`` has its exit status and last words."""
+    """The process is gone; ``reason`` has its exit status and last words, or why it could not be started."""
+    if reason.startswith("could not be started"):
+        return server_fault(f"The server {reason} (check the command after --, and the PATH of the program that starts dragoman)")
     return server_fault(f"The server's process has ended before it answered: {reason}")
 
 

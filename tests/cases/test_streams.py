@@ -66,7 +66,7 @@ def test_b082_list_after_a_change_is_asked_of_the_server_again(converse: Convers
 
 def test_b084_announced_changes_are_delivered(converse: Converse) -> None:
     talk = met(converse, {"tools": {"listChanged": True}})
-    assert talk.result_of("hello")["capabilities"] == {"tools": {"listChanged": True}}
+    assert talk.result_of("hello")["capabilities"] == {"tools": {"listChanged": True}, "logging": {}}
     talk.listen(id=2, toolsListChanged=True)
     assert talk.notes(ACK) == [{"_meta": {STREAM: 2}, "notifications": {"toolsListChanged": True}}]
     talk.note(TOOLS)

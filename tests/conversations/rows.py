@@ -242,7 +242,7 @@ ROWS: tuple[Row, ...] = (
         "messages: only for a request that asked, at or above its level, once",
         (
             "logs::test_message_that_several_calls_asked_for_goes_out_once",
-            "logs::test_message_below_what_the_remaining_calls_asked_for_is_counted",
+            "logs::test_message_below_what_the_remaining_calls_asked_for_is_left_out_as_asked",
             "logs::test_message_that_nobody_asked_for_is_counted",
         ),
     ),

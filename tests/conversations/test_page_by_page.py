@@ -34,7 +34,9 @@ def test_retry_that_declares_less_is_not_asked_again(converse: Converse) -> None
     assert talk.answers_of_client("q")[0]["error"]["code"] == -32602
     talk.reply("tools/call", {**TEXT, "isError": True})
     assert talk.error_of(2)["code"] == -32021
-    assert talk.error_of(2)["data"] == {"requiredCapabilities": {"elicitation": {"form": {}}}}
+    # A question may have been another call's, so the server's own answer is kept.
+    failed = {**TEXT, "isError": True}
+    assert talk.error_of(2)["data"] == {"requiredCapabilities": {"elicitation": {"form": {}}}, "serverResult": failed}
 
 
 def test_early_question_of_a_retry_that_declares_less_is_refused_and_the_call_runs(converse: Converse) -> None:
@@ -155,13 +157,37 @@ def test_progress_does_not_keep_a_call_for_ever(converse: Converse) -> None:
 
 
 def test_request_of_the_bridge_that_is_not_answered_is_cancelled(converse: Converse) -> None:
+    talk = converse(capabilities={"logging": {}, "tools": {}})
+    talk.meet()
+    talk.call("a", id=1, meta=envelope(ALL_CAPABILITIES, logLevel="info"))
+    wire_id = talk.pending("logging/setLevel")
+    talk.pass_time(6)
+    assert talk.requests("notifications/cancelled")[-1]["params"] == {"requestId": wire_id}
+    talk.reply("tools/call", TEXT)
+    assert talk.result_of(1)["content"] == TEXT["content"]
+
+
+def test_subscription_whose_answer_is_late_is_promised_all_the_same(converse: Converse) -> None:
+    """A published server asks for a sample before it answers ``resources/subscribe``: that question waits for a call."""
     talk = converse(capabilities=RESOURCES)
     talk.meet()
     talk.listen(id="s", resourceSubscriptions=["a:1"])
-    wire_id = talk.pending("resources/subscribe")
     talk.pass_time(6)
-    assert talk.requests("notifications/cancelled")[-1]["params"] == {"requestId": wire_id}
-    assert talk.notes(ACK)[0]["notifications"] == {}
+    assert talk.notes(ACK)[0]["notifications"] == {"resourceSubscriptions": ["a:1"]}
+    talk.note("notifications/resources/updated", {"uri": "a:1"})
+    talk.reply("resources/subscribe", {})
+    assert len(talk.notes("notifications/resources/updated")) == 1
+    talk.cancel("s")
+    assert talk.requests("resources/unsubscribe")[0]["params"] == {"uri": "a:1"}
+
+
+def test_change_that_the_server_did_not_announce_is_counted_in_so_many_words(converse: Converse) -> None:
+    talk = converse(capabilities={"tools": {}})
+    talk.meet()
+    talk.listen(id="s", toolsListChanged=True)
+    talk.note("notifications/tools/list_changed")
+    assert talk.notes("notifications/tools/list_changed") == []
+    assert talk.losses == ["notifications/tools/list_changed: the server did not declare tools.listChanged, so no stream was promised it"]
 
 
 # basic/index#messages, server/discover

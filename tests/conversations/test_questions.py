@@ -482,7 +482,7 @@ def test_question_outside_the_capabilities_is_refused_and_a_failing_call_names_t
     assert talk.answers_of_client("q")[0]["error"]["code"] == code
     talk.reply_error("tools/call", -32603, "cannot work without it")
     assert talk.error_of(1)["code"] == -32021
-    assert talk.error_of(1)["data"] == {"requiredCapabilities": required}
+    assert talk.error_of(1)["data"]["requiredCapabilities"] == required
 
 
 def test_call_that_fails_as_a_tool_names_the_missing_capability(converse: Converse, transcript: SnapshotAssertion) -> None:
@@ -492,7 +492,7 @@ def test_call_that_fails_as_a_tool_names_the_missing_capability(converse: Conver
     talk.ask("r", "roots/list")
     talk.reply("tools/call", {"content": [{"type": "text", "text": "client cannot elicit"}], "isError": True})
     assert talk.error_of(1)["code"] == -32021
-    assert talk.error_of(1)["data"] == {"requiredCapabilities": {"elicitation": {"form": {}}, "roots": {}}}
+    assert talk.error_of(1)["data"]["requiredCapabilities"] == {"elicitation": {"form": {}}, "roots": {}}
     assert talk.transcript() == transcript
 
 

@@ -17,6 +17,7 @@ from dragoman.bridge import effects
 from dragoman.bridge.broken import ids_in, is_call, looks_like_frame, shown
 from dragoman.bridge.calls import DONE, Call
 from dragoman.bridge.cursors import wrap
+from dragoman.bridge.ids import number_of
 from dragoman.bridge.questions import missing_url_elicitation, url_elicitations
 from dragoman.bridge.session import PATIENCE
 from dragoman.errors import Refusal
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 LISTS = frozenset({"tools/list", "prompts/list", "resources/list", "resources/templates/list"})
 
 
+_TOOLS = 10_000
 _FALSE, _NULL = Raw(b"false"), Raw(b"null")
 
 
@@ -71,7 +73,7 @@ class Answers:
             return
         session: Session = call.session
         if call.refused and bytes((frame.members(answer.result) or {}).get("isError", _FALSE)) == b"true":
-            self._missing(call, call.refused)
+            self._missing(call, call.refused, _first_text(answer.result), serverResult=answer.result)
             return
         shaped = chain.result_to_client(answer.result, self.crossing(call))
         if isinstance(shaped, chain.Fault):
@@ -109,7 +111,7 @@ class Answers:
             self._url_required(call, members)
             return
         if call.refused:
-            self._missing(call, call.refused)
+            self._missing(call, call.refused, frame.text(members.get("message")) or "", serverError=error)
             return
         if self._may_be_task_only(call, members):
             self._list_tools(call, b"{}", error)
@@ -160,8 +162,8 @@ class Answers:
             text = "The server asked for a URL elicitation while nobody waited for this call: call again"
             self._bridge.deliver(call, "error", errors.server_fault(text).encode())
 
-    def _missing(self, call: Call, capabilities: dict[str, Any]) -> None:
-        self._bridge.deliver(call, "error", errors.missing_capability(capabilities).encode())
+    def _missing(self, call: Call, capabilities: dict[str, Any], said: str = "", **own: Raw) -> None:
+        self._bridge.deliver(call, "error", errors.missing_capability(capabilities, said, **own).encode())
 
     # -- stamps ------------------------------------------------------------------------------------------------------
 
@@ -186,7 +188,13 @@ class Answers:
             listed = msgspec.json.decode(result, type=_Tools)
         except msgspec.MsgspecError:
             return
-        self._tools.update((tool.name, tool) for tool in listed.tools)
+        if len(self._tools) + len(listed.tools) > _TOOLS:
+            self._tools.clear()
+        self._tools.update((tool.name, tool) for tool in listed.tools[:_TOOLS])
+
+    def forget_tools(self) -> None:
+        """What lists said no longer holds: the list has changed, or the process is another."""
+        self._tools.clear()
 
     def is_harmless(self, name: str | None) -> bool:
         """Whether the tool is listed as read-only or idempotent, so that running it twice does no harm."""
@@ -251,18 +259,18 @@ class Answers:
         """The wire id that an answer belongs to; ids that came back as strings are recognised, a null id if only one waits."""
         if frame_id is None:
             return next(iter(session.pending)) if len(session.pending) == 1 else None
-        digits = frame_id.strip(b'"')
-        return int(digits) if digits.isdigit() and int(digits) in session.pending else None
+        number = number_of(frame_id)
+        return number if number in session.pending else None
 
     def is_late(self, session: Session, frame_id: bytes | None) -> bool:
         """Whether an answer to nothing in flight is the one to a request that was given up."""
-        digits = b"" if frame_id is None else frame_id.strip(b'"')
-        return digits.isdigit() and session.given_up.pop(int(digits), False)
+        number = number_of(frame_id)
+        return number is not None and session.given_up.pop(number, False)
 
     def malformed(self, session: Session, fault: frame.Malformed, line: bytes) -> None:
         """A line of the server's that is no frame: its owner hears of it; text goes to the operator."""
         if not looks_like_frame(line):
-            self._context.log(effects.WARNING, f"the server wrote on stdout: {shown(line)}")
+            self._context.noise(shown(line))
             return
         self._context.log(effects.WARNING, f"the server sent a line that is no valid message ({fault.message}): {shown(line)}")
         if is_call(line):
@@ -294,3 +302,13 @@ def _created_task(result: Raw) -> str | None:
     """The id in a ``CreateTaskResult``; None for any other result."""
     task = frame.members((frame.members(result) or {}).get("task") or Raw(b"null"))
     return frame.text(task.get("taskId")) if task else None
+
+
+def _first_text(result: Raw) -> str:
+    """The first words of a tool result, for an error text."""
+    content = (frame.members(result) or {}).get("content")
+    try:
+        blocks = msgspec.json.decode(content or b"[]", type=list[dict[str, Raw]])
+    except msgspec.MsgspecError:
+        return ""
+    return next((words for block in blocks if (words := frame.text(block.get("text")))), "")[:500]

@@ -17,6 +17,7 @@ from msgspec import Struct
 
 from dragoman import errors, frame
 from dragoman.bridge.calls import RUNNING, Call
+from dragoman.bridge.ids import number_of
 from dragoman.bridge.questions import (
     Question,
     Refusal,
@@ -74,8 +75,9 @@ class Asking:
 
     def _carrier(self, session: Session, question: Question) -> Call | None:
         running = [call for call in session.calls() if call.may_ask and call.status == RUNNING and call.waiters]
+        token = number_of(question.progress_token)
         for call in running:
-            if question.progress_token == b"%d" % call.wire_id or (question.task_id is not None and question.task_id == call.task_id):
+            if (token is not None and token == call.token) or (question.task_id is not None and question.task_id == call.task_id):
                 return call
         likely = [call for call in running if session.turns.asks(call)] or running
         # One that has no question yet first: many calls of a new tool would else all ask through the oldest of them.

@@ -23,6 +23,7 @@ from dragoman_specs.methods import ASKS
 
 QUEUED, RUNNING, PARKED, DONE = "queued", "running", "parked", "done"
 TAIL_LIMIT = 100
+_ASKERS = 1024
 
 Lane = tuple[str, str]
 Offers = dict[str, tuple[Raw, str | None]]
@@ -117,6 +118,8 @@ class Turns:
 
     def remember(self, call: Call) -> None:
         """This call has asked: from now on its tool's calls start one after another."""
+        if len(self._askers) >= _ASKERS:
+            self._askers.clear()
         self._askers.add(call.tool())
 
     def admit(self, call: Call) -> bool:
@@ -147,17 +150,16 @@ class Turns:
         self._running[lane] = following
         return following
 
-    def forget(self, call: Call) -> bool:
-        """Drop a call that still waits for its turn; False if it does not wait here."""
+    def forget(self, call: Call) -> None:
+        """Drop a call that may still wait for its turn."""
         for waiting in self._waiting.values():
             if call in waiting:
                 waiting.remove(call)
-                return True
-        return False
 
-    def waiting(self) -> list[Call]:
-        """All calls that wait for their turn."""
-        return [call for queue in self._waiting.values() for call in queue]
+    def clear(self) -> None:
+        """Nobody gets a turn any more."""
+        self._running.clear()
+        self._waiting.clear()
 
     def _lane(self, call: Call) -> Lane | None:
         if not call.may_ask:

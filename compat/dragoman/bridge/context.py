@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from dragoman import frame
-from dragoman.bridge.effects import CancelTimer, CloseSession, Effect, Log, Loss, OpenSession, SetTimer, ToClient, ToServer
+from dragoman.bridge.effects import WARNING, CancelTimer, CloseSession, Effect, Log, Loss, OpenSession, SetTimer, ToClient, ToServer
 from dragoman.bridge.ids import Ids
 from dragoman.bridge.options import Options
 from dragoman.bridge.sealing import Sealer
 from dragoman.errors import Refusal
 
+_NOISE = 20
 _FOREVER = 10 * 365 * 86400.0
 
 
 class Context:
     """Collects effects until ``take``; ``now`` is the monotonic time of the present step, ``wall`` reads epoch seconds."""
 
-    __slots__ = ("_out", "batch", "ids", "now", "options", "question_timeout", "sealer", "wall")
+    __slots__ = ("_noise", "_out", "batch", "ids", "now", "options", "question_timeout", "sealer", "wall")
 
     def __init__(self, options: Options, ids: Ids, sealer: Sealer, wall: Callable[[], float]) -> None:
         self.options = options
@@ -26,6 +27,7 @@ class Context:
         self.sealer = sealer
         self.wall = wall
         self.now = 0.0
+        self._noise = 0
         self.batch: list[bytes] | None = None
         self._out: list[Effect] = []
 
@@ -80,6 +82,16 @@ class Context:
     def log(self, level: int, text: str) -> None:
         """A line for the operator."""
         self._out.append(Log(level, text))
+
+    def noise(self, text: str) -> None:
+        """A line of the server's stdout that is no message; after a while they are only counted."""
+        self._noise += 1
+        if self._noise < _NOISE:
+            self.log(WARNING, f"the server wrote on stdout: {text}")
+        elif self._noise == _NOISE:
+            self.log(WARNING, f"the server wrote on stdout: {text} (such lines are only counted from here on)")
+        else:
+            self.loss("stdout", "a line on the server's stdout that is no message")
 
     def loss(self, change: str, detail: str) -> None:
         """Record what could not be carried."""

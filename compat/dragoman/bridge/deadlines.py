@@ -67,7 +67,10 @@ class Deadlines:
     def _own_request_timed_out(self, wire_id: int) -> None:
         for session in self._bridge.pool.sessions():
             entry = session.pending.get(wire_id)
-            if entry is not None and not isinstance(entry, Call):
+            late = session.late.pop(wire_id, None)
+            if entry is not None and late is not None:
+                late()
+            elif entry is not None and not isinstance(entry, Call):
                 del session.pending[wire_id]
                 if session.phase == READY:
                     session.give_up(wire_id)

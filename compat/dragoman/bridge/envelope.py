@@ -53,7 +53,7 @@ class Envelope(Struct):
 class EnvelopeReader:
     """Reads envelopes; remembers those already checked, because a client sends the same one with every request.
 
-    A whole ``_meta`` without a progress token is kept by its text, and its parts by theirs. Nobody changes what is kept.
+    A whole ``_meta`` of which nothing remains is kept by its text, and its parts by theirs. Nobody changes what is kept.
     """
 
     def __init__(self) -> None:
@@ -81,7 +81,7 @@ class EnvelopeReader:
         if refusal is not None:
             return refusal
         envelope = self._rest(members, meta)
-        if isinstance(envelope, Envelope) and envelope.progress_token is None and _is_kept(text, self._metas):
+        if isinstance(envelope, Envelope) and not envelope.meta and _is_kept(text, self._metas):
             self._metas[text] = (envelope.meta, envelope.capabilities, envelope.client_info, envelope.log_level)
         return envelope
 

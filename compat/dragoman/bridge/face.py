@@ -65,10 +65,15 @@ class DualFace:
         """One line of the client's, without its newline."""
         self.context.now = now
         message = frame.parse(line)
-        if isinstance(message, frame.Request):
-            self._request(message, line)
-        elif message is not None:
-            self._other(message, line)
+        try:
+            if isinstance(message, frame.Request):
+                self._request(message, line)
+            elif message is not None:
+                self._other(message, line)
+        except Exception as fault:  # noqa: BLE001 - a fault of ours costs one message, and that one gets an answer
+            self._fault(fault)
+            if isinstance(message, frame.Request):
+                self._upgrade.fault(message.id, type(fault).__name__)
         return self._done()
 
     def client_too_long(self, head: bytes, size: int, now: float) -> list[Effect]:
@@ -96,10 +101,13 @@ class DualFace:
             relay.from_server(line)
             return self._done()
         message = frame.parse(line, lenient=True)
-        if isinstance(message, list):
-            self._upgrade.hearing.hear_batch(session, message, line)
-        elif message is not None:
-            self._upgrade.hearing.hear(session, message, line)
+        try:
+            if isinstance(message, list):
+                self._upgrade.hearing.hear_batch(session, message, line)
+            elif message is not None:
+                self._upgrade.hearing.hear(session, message, line)
+        except Exception as fault:  # noqa: BLE001 - see from_client
+            self._fault(fault)
         return self._done()
 
     def server_too_long(self, session: int, head: bytes, size: int, now: float) -> list[Effect]:
@@ -137,7 +145,7 @@ class DualFace:
     def _request(self, request: frame.Request, line: bytes) -> None:
         if self._modern is not None:
             self._modern.from_client(request, line)
-        elif request.method != "initialize" and (_MODERN_MARK in line or self._legacy is None):
+        elif request.method != "initialize" and (self._legacy is None or _MODERN_MARK in line):
             # ``initialize`` is legacy whatever ``_meta`` it carries: no modern revision knows it (basic/versioning).
             self._modern_request(request, line)
         else:
@@ -229,6 +237,13 @@ class DualFace:
             if was_initialized:
                 # A legacy connection is its process: the host sees it end and starts it again.
                 self._finish(1)
+
+    def _fault(self, fault: Exception) -> None:
+        import traceback
+
+        self.context.batch = None
+        self.context.log(effects.ERROR, f"internal fault: {type(fault).__name__}: {fault}")
+        self.context.log(effects.DEBUG, "".join(traceback.format_exception(fault)))
 
     # -- the end ---------------------------------------------------------------------------------------------------
 

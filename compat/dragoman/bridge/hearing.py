@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _CHANGED = {method for _, method in LIST_CHANGES.values()}
 _QUESTIONS = frozenset({"elicitation/create", "sampling/createMessage", "roots/list"})
+_ANSWERS = (frame.Result, frame.Failure)
 BATCHING = Version.V2025_03_26
 _UPDATED = "notifications/resources/updated"
 _SWALLOWED = frozenset({"notifications/elicitation/complete", "notifications/tasks/status"})
@@ -39,7 +40,7 @@ class Hearing:
         if session is None:
             return
         session.last_output = self._context.now
-        if isinstance(message, frame.Result | frame.Failure):
+        if isinstance(message, _ANSWERS):
             self._answered(session, message)
         elif isinstance(message, frame.Notification):
             self._notified(session, message)
@@ -54,22 +55,27 @@ class Hearing:
         if session is None:
             return
         if all(isinstance(item, frame.Malformed) for item in items):
-            self._context.log(effects.WARNING, f"the server wrote on stdout: {shown(line)}")
+            self._context.noise(shown(line))
             return
         if session.revision is not BATCHING:
             self._context.loss("pr0416_no_batching", "a batch from a server whose revision has none: its messages were taken one by one")
         else:
             self._context.batch = []
-        for item in items:
-            if not isinstance(item, frame.Malformed):
-                self.hear(number, item, line)
-            elif item.id is not None:
-                self.hear(number, item, b'{"id":%b}' % item.id)
-            else:
-                self._context.loss("framing", f"an entry of a batch that is no message: {item.message}")
-        answers, self._context.batch = self._context.batch, None
-        if answers:
-            self._context.to_server(number, b"[%b]\n" % b",".join(answers))
+        try:
+            for item in items:
+                self._hear_entry(number, item, line)
+        finally:
+            answers, self._context.batch = self._context.batch, None
+            if answers:
+                self._context.to_server(number, b"[%b]\n" % b",".join(answers))
+
+    def _hear_entry(self, number: int, item: frame.Frame, line: bytes) -> None:
+        if not isinstance(item, frame.Malformed):
+            self.hear(number, item, line)
+        elif item.id is not None:
+            self.hear(number, item, b'{"id":%b}' % item.id)
+        else:
+            self._context.loss("framing", f"an entry of a batch that is no message: {item.message}")
 
     def _answered(self, session: Session, answer: frame.Result | frame.Failure) -> None:
         wire_id = self._bridge.answers.owner(session, answer.id)
@@ -79,10 +85,18 @@ class Hearing:
         elif entry is None:
             self._context.loss("id", "an answer of the server's to no request in flight")
         elif isinstance(entry, Call):
-            self._bridge.answers.answered(entry, answer)
+            self._call_answered(entry, answer)
         else:
             entry(answer)
         self._bridge.pool.settled(session)
+
+    def _call_answered(self, call: Call, answer: frame.Result | frame.Failure) -> None:
+        try:
+            self._bridge.answers.answered(call, answer)
+        except Exception as fault:
+            # The answer is no longer in ``pending``: without this nobody would ever hear of the call again.
+            self._bridge.deliver(call, "error", errors.own_fault(type(fault).__name__).encode())
+            raise
 
     def _asked(self, session: Session, request: frame.Request) -> None:
         if request.method == "ping":
@@ -116,6 +130,8 @@ class Hearing:
         elif method == _UPDATED:
             self._bridge.listens.updated(session, frame.members(Raw(shaped.raw)) or {})
         else:
+            if method == "notifications/tools/list_changed":
+                self._bridge.answers.forget_tools()
             self._bridge.listens.changed(session, method, frame.members(Raw(shaped.raw)) or {})
 
     def _unknown_note(self, session: Session, note: frame.Notification) -> None:

@@ -6,6 +6,8 @@ be taken for another's. A wire id is also the progress token of its call.
 
 from __future__ import annotations
 
+_DIGITS = 18
+
 
 class Ids:
     """Counters for sessions, wire requests and calls; ``instance`` tells this process from any other."""
@@ -32,3 +34,9 @@ class Ids:
         """The next number of a call."""
         self._call += 1
         return self._call
+
+
+def number_of(text: bytes | None) -> int | None:
+    """The wire id that an id or token of a server's stands for: some servers send numbers back as strings."""
+    digits = b"" if text is None else text.strip(b'"')
+    return int(digits) if digits.isdigit() and len(digits) <= _DIGITS else None

@@ -9,6 +9,7 @@ it goes to those who named a parent of it, else to all who named any.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from msgspec import Raw, Struct
@@ -113,6 +114,9 @@ class Listens:
             if follow is None:
                 self._subscribe(listen, session, uri)
                 continue
+            if listen in follow.streams:
+                listen.waiting -= 1
+                continue
             follow.streams.append(listen)
             if follow.holds:
                 self._answered(listen, uri, held=True)
@@ -123,12 +127,20 @@ class Listens:
         def answered(answer: Answer) -> None:
             follow.holds = isinstance(answer, frame.Result)
             for stream in list(follow.streams):
-                self._answered(stream, uri, held=follow.holds)
+                if stream.waiting:
+                    self._answered(stream, uri, held=follow.holds)
             if not follow.holds:
                 self._follows.pop((session.number, uri), None)
             self._release(session, uri)
 
-        session.request("resources/subscribe", frame.encode({"uri": uri}), answered, patience=PATIENCE)
+        def late() -> None:
+            # The server declares subscriptions and may be waiting for something itself: the stream is promised the resource.
+            self._context.log(effects.WARNING, f"the server has not answered resources/subscribe for {uri} within {PATIENCE:g} seconds")
+            for stream in list(follow.streams):
+                if stream.waiting:
+                    self._answered(stream, uri, held=True)
+
+        session.request("resources/subscribe", frame.encode({"uri": uri}), answered, patience=PATIENCE, late=late)
 
     def _answered(self, listen: Listen, uri: str, *, held: bool) -> None:
         listen.waiting -= 1
@@ -165,7 +177,10 @@ class Listens:
         receivers = [listen for listen in self._open.values() if listen.begun and name in listen.honoured]
         for listen in receivers:
             self._deliver(listen, session, method, method, params)
-        if not receivers:
+        if not receivers and any(name in listen.wanted for listen in self._open.values()):
+            undeclared = f"{LIST_CHANGES[name][0]}.listChanged"
+            self._context.loss("sep2575_subscriptions", f"{method}: the server did not declare {undeclared}, so no stream was promised it")
+        elif not receivers:
             self._context.log(effects.DEBUG, f"{method}: no client stream asked for it")
 
     def updated(self, session: Session, params: dict[str, Raw]) -> None:
@@ -254,9 +269,12 @@ class Listens:
 
     def on_timer(self) -> None:
         """See that every stream has a session."""
-        for listen in list(self._open.values()):
-            session = self._bridge.session_for(listen.envelope)
-            session.when_ready(lambda session=session: self._failed(session))  # type: ignore[misc]
+        sessions = {session.number: session for session in map(self._bridge.session_for, self._envelopes())}
+        for session in sessions.values():
+            session.when_ready(partial(self._failed, session))
+
+    def _envelopes(self) -> list[Envelope]:
+        return [listen.envelope for listen in self._open.values()]
 
     def _failed(self, session: Session) -> None:
         if session.phase == "failed" and not self._bridge.closing:
@@ -270,9 +288,10 @@ class Listens:
         self._retry = _FIRST_RETRY
         for listen in list(self._open.values()):
             if not listen.acknowledged:
-                if listen.begun:
-                    listen.waiting = 0
+                if listen.begun and not listen.waiting:
                     self._begin(listen, session)
+                elif listen.begun:
+                    self._follow(listen, session)
                 continue
             self._follow(listen, session)
             if len(self._bridge.pool.sessions()) == 1:

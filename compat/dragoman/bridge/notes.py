@@ -17,7 +17,9 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Raw
 
 from dragoman import chain, frame
+from dragoman.bridge import effects
 from dragoman.bridge.calls import PARKED, RUNNING, TAIL_LIMIT, Call
+from dragoman.bridge.ids import number_of
 from dragoman.bridge.session import PATIENCE
 from dragoman_specs.names import LOG_LEVELS
 
@@ -62,11 +64,11 @@ class Notes:
             self._send_progress(call, shaped.raw)
 
     def _owner(self, session: Session, token: Raw | None) -> Call | None:
-        text = b"" if token is None else bytes(token).strip(b'"')
-        call = session.pending.get(int(text)) if text.isdigit() else None
+        number = number_of(None if token is None else bytes(token))
+        call = session.pending.get(number) if number is not None else None
         if isinstance(call, Call):
             return call
-        return self._bridge.by_token(session, int(text)) if text.isdigit() else None
+        return self._bridge.by_token(session, number) if number is not None else None
 
     def _send_progress(self, call: Call, raw: bytes) -> None:
         params = frame.members(Raw(raw)) or {}
@@ -87,6 +89,8 @@ class Notes:
             self._context.to_client(frame.notification(MESSAGE, shaped.raw))
         elif asked:
             self._keep(asked[0], MESSAGE, shaped.raw)
+        elif any(call.log_level for call in self._bridge.calls_on(session)):
+            self._context.log(effects.DEBUG, f"a log message below every level asked for: {level}")
         else:
             self._context.loss("sep2575_log_level", "notifications/message that no request in flight asked for")
 

@@ -158,6 +158,8 @@ class Parking:
         call.wear(envelope)
         del self._parked[call.number]
         self._context.cancel_timer(f"park:{call.number}")
+        if envelope.progress_token not in call.tokens.values():
+            call.last_progress = None
         call.tokens.clear()
         self._bridge.admit_waiter(call, request, envelope)
         if call.outcome is not None:
@@ -255,6 +257,9 @@ class Parking:
 
     def _remember(self, call: Call) -> None:
         call.status = DONE
+        if call.outcome is not None and len(call.outcome[1]) > _REMEMBERED_BYTES:
+            self._note_end(call.number, "replayed")
+            return
         self._remembered[call.number] = call
         size = sum(len(kept.outcome[1]) for kept in self._remembered.values() if kept.outcome)
         while self._remembered and (len(self._remembered) > _REMEMBERED or size > _REMEMBERED_BYTES):
@@ -292,9 +297,9 @@ class Parking:
 
     def session_lost(self, session: object) -> None:
         """Every call parked on a dead session is gone; one whose outcome is known stays."""
-        for call in [call for call in self._parked.values() if call.session is session and call.outcome is None]:
+        for call in [call for call in self._parked.values() if call.session is session]:
             call.questions.clear()
-            if not call.rerun and not call.unsent:
+            if call.outcome is None and not call.rerun and not call.unsent:
                 self.release(call, "server_exited")
         self.asking.session_lost(session)
 

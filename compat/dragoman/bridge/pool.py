@@ -116,13 +116,14 @@ class Pool:
         following = self._successors.pop(session.number, None)
         if following is not None:
             self._by_number.pop(session.number, None)
-            self._bridge.listens.session_closed(session)
+            self._bridge.session_closed(session)
             self._context.close(session.number)
             following.open()
 
     def drop(self, session: Session) -> None:
         """Close a session and forget it; the one that was to replace it opens."""
         self._forget(session)
+        self._bridge.session_closed(session)
         self._context.close(session.number)
         following = self._successors.pop(session.number, None)
         if following is not None:

@@ -63,12 +63,16 @@ class Relay:
         for item in message if isinstance(message, list) else [message]:
             if isinstance(item, frame.Result | frame.Failure) and item.id is not None:
                 owner = self._in_flight.pop(frame.id_key(item.id), None)
-                if owner is not None and owner[1] == "initialize" and isinstance(item, frame.Result):
-                    self._adopt(item.result)
+                if owner is not None and owner[1] == "initialize":
+                    self._handshake(item)
         self._context.to_client(_clean(line) + b"\n")
 
-    def _adopt(self, result: Raw) -> None:
-        version = frame.text((frame.members(result) or {}).get("protocolVersion"))
+    def _handshake(self, answer: frame.Result | frame.Failure) -> None:
+        if isinstance(answer, frame.Failure):
+            why = "the server refused the client's initialize. If it speaks only 2026-07-28: dragoman does not translate for"
+            self._context.log(effects.WARNING, f"{why} older clients yet, use a client of that revision")
+            return
+        version = frame.text((frame.members(answer.result) or {}).get("protocolVersion"))
         self.revision = (parse(version) if version else None) or Version.V2025_11_25
 
     def too_long(self, head: bytes, size: int) -> None:
@@ -77,7 +81,7 @@ class Relay:
 
     def _broken(self, line: bytes, refusal: Refusal) -> None:
         if not looks_like_frame(line):
-            self._context.log(effects.WARNING, f"the server wrote on stdout: {shown(line)}")
+            self._context.noise(shown(line))
             return
         self._context.log(effects.WARNING, f"the server sent a line that is no valid message: {shown(line)}")
         if is_call(line):

@@ -55,6 +55,7 @@ class Session:
         self.instructions: str | None = None
         self._declared: dict[str, Any] = {}
         self.pending: dict[int, Call | Waiter] = {}
+        self.late: dict[int, Callable[[], None]] = {}
         self.given_up: dict[int, bool] = {}
         self.held: list[Callable[[], None]] = []
         self.turns = Turns(strict=context.options.one_call_per_session)
@@ -115,6 +116,7 @@ class Session:
         declared = frame.tree(members["capabilities"]) if "capabilities" in members else {}
         self._declared = declared if isinstance(declared, dict) else {}
         self.instructions = frame.text(members.get("instructions"))
+        self.context.log(effects.DEBUG, f"session {self.number}: the server speaks {self.revision}")
         self.notify("notifications/initialized")
         self._end_handshake(READY)
 
@@ -160,10 +162,17 @@ class Session:
         else:
             step()
 
-    def request(self, method: str, params: bytes, waiter: Waiter, *, patience: float | None = None) -> int:
-        """Send a request of the bridge's own; after ``patience`` seconds it counts as failed (None: another timer watches)."""
+    def request(
+        self, method: str, params: bytes, waiter: Waiter, *, patience: float | None = None, late: Callable[[], None] | None = None
+    ) -> int:
+        """Send a request of the bridge's own; after ``patience`` seconds it counts as failed (None: another timer watches).
+
+        With ``late`` it does not: ``late`` is called instead, and the answer is still waited for.
+        """
         wire_id = self.context.ids.wire()
         self.pending[wire_id] = waiter
+        if late is not None:
+            self.late[wire_id] = late
         if patience is not None:
             self.context.timer(f"own:{wire_id}", patience)
         self.context.to_server(self.number, frame.request(b"%d" % wire_id, method, params))

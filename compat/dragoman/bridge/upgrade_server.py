@@ -161,6 +161,8 @@ class UpgradeServer:
 
     def run_again(self, call: Call) -> None:
         """Start a call anew whose first run has ended (an accepted URL elicitation), on whatever session is there now."""
+        call.status = QUEUED
+        call.last_progress = None
         call.session = self.pool.for_call(call)
         call.session.when_ready(lambda: self.launch(call))
 
@@ -249,7 +251,7 @@ class UpgradeServer:
 
     def turn_over(self, call: Call) -> None:
         """The call no longer holds its lane: the next one starts."""
-        if call.lane is not None:
+        if call.lane is not None and call.session.phase == READY:
             following = call.session.turns.release(call)
             if following is not None:
                 self.admitted(following)
@@ -283,6 +285,7 @@ class UpgradeServer:
         held = session.held
         mine = [call for call in self._waiting.values() if call.session is session and not (held and call.status == QUEUED)]
         session.pending.clear()
+        session.turns.clear()
         for call in dict.fromkeys(mine):
             if call.status != DONE:
                 call.questions.clear()
@@ -291,6 +294,12 @@ class UpgradeServer:
         self.notes.session_lost(session)
         if not self.closing:
             self.listens.session_lost(session)
+
+    def session_closed(self, session: Session) -> None:
+        """A session is closed by us: nothing of it is kept."""
+        self.parking.asking.session_lost(session)
+        self.notes.session_lost(session)
+        self.listens.session_closed(session)
 
     def close(self) -> None:
         """The client has closed its side: parked calls and streams end at once, what is in flight may finish."""
@@ -309,11 +318,20 @@ class UpgradeServer:
     def give_up_all(self) -> None:
         """The drain time is over."""
         refusal = errors.shutting_down(self.context.options.drain_timeout)
-        for call in dict.fromkeys(self._waiting.values()):
-            if call.status == RUNNING:
-                self.give_up(call, refusal)
-            else:
-                self._fail(call, refusal)
+        calls = list(dict.fromkeys(self._waiting.values()))
+        # Those that were never sent go first, so that none of them gets the turn of one that ends here.
+        for call in [call for call in calls if call.status != RUNNING]:
+            call.session.turns.forget(call)
+            self._fail(call, refusal)
+        for call in [call for call in calls if call.status == RUNNING]:
+            self.give_up(call, refusal)
+
+    def fault(self, client_id: bytes, text: str) -> None:
+        """A fault of ours while a request was read: it gets an answer all the same."""
+        call = self._waiting.pop(frame.id_key(client_id), None)
+        if call is not None:
+            call.waiters = [waiter for waiter in call.waiters if waiter != client_id]
+        self.context.refuse(client_id, errors.own_fault(text))
 
     def holds(self, client_id: bytes) -> bool:
         """Whether a client request of this id (its key) waits for an answer, or is a stream."""

@@ -2,8 +2,10 @@
 
 Theory of operation. A server is *lost* when it can no longer answer: its stdout ended, its process ended, or it closed its
 stdin (noticed when we write). These come one after another within moments, and in any order, so the first only starts a
-short wait for the others: the exit status makes a better report. Nobody waits longer than that: a grandchild may hold
-stdout open for hours after the server's end, and a server may close its stdout and live on.
+short wait for the others: the exit status and the last words on stderr make a better report. Once stdout has ended the wait
+is very short, because until the loss is told calls still go to a server that cannot answer. Nobody waits longer than that: a
+grandchild may hold stdout open for hours after the server's end, and a server may close its stdout and live on. A last line
+without its newline is held until then and comes right before the loss, so that nobody takes it for a sign of life.
 
 ``close`` is the shutdown ladder of basic/transports/stdio: close stdin, wait, SIGTERM, wait, SIGKILL, for the whole process
 group, and the process is reaped. It is driven by the main loop's clock and never waits. Until the end stdout and stderr
@@ -19,7 +21,8 @@ from dragoman.io.events import Events
 from dragoman.io.lines import LineSplitter, TooLong
 from dragoman.io.process import Process
 
-LOSS_WAIT = 0.5  # for the exit status once stdout ended, and for stdout to be read once the process ended
+LOSS_WAIT = 0.5  # for the other signs of the end, above all for stdout to be read once the process ended
+EOF_WAIT = 0.05  # for the exit status and the rest of stderr once stdout ended
 EXIT_WAIT = 2.0  # for the server to exit by itself once its stdin is closed
 TERM_WAIT = 2.0  # after SIGTERM
 KILL_WAIT = 1.0  # after SIGKILL, for a process that is stuck in the kernel
@@ -62,6 +65,7 @@ class Child:
         self._fault = ""  # what was noticed first
         self._deadline = 0.0
         self._streams = 2  # stdout and stderr, while they are open
+        self._silent = False  # stdout ended
         self._lost = False
         self._rung = 0  # of the ladder; 0: not closing
         self._grace = EXIT_WAIT
@@ -116,16 +120,21 @@ class Child:
             if self._fault and ((exited and not self._streams) or now >= self._deadline):
                 self._lose(exited)
             elif self._fault:
-                self.due = now + TICK
+                self.due = min(now + TICK, self._deadline)
 
-    def _suspect(self, fault: str) -> None:
-        if not self._fault and not self._lost:
-            now = monotonic()
-            self._fault = fault or "ended"
-            self._deadline = now + LOSS_WAIT
-            self.due = now
+    def _suspect(self, fault: str, wait: float = LOSS_WAIT) -> None:
+        if self._lost:
+            return
+        now = monotonic()
+        self._deadline = min(self._deadline, now + wait) if self._fault else now + wait
+        self._fault = self._fault or fault or "ended"
+        self.due = now
 
     def _lose(self, exited: bool) -> None:
+        if self._silent and (rest := self._splitter.end()):
+            self._house.heard(self, rest)
+            if self._lost:  # what it said last made the core close it
+                return
         self._lost = True
         self._house.lost(self, self.describe(exited))
 
@@ -173,13 +182,14 @@ class Child:
     def _on_stdout(self, data: bytes) -> None:
         if not data:
             self._streams -= 1
+            self._silent = True
         if self._lost:
             return
-        lines = self._splitter.feed(data) if data else self._splitter.end()
-        if lines:
-            self._house.heard(self, lines)
-        if not data:
-            self._suspect("closed its stdout but is still running")
+        if data:
+            if lines := self._splitter.feed(data):
+                self._house.heard(self, lines)
+        else:
+            self._suspect("closed its stdout but is still running", EOF_WAIT)
             self.tick(monotonic())
 
     def _on_stderr(self, data: bytes) -> None:

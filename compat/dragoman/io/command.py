@@ -24,9 +24,10 @@ def find(name: str, cwd: str | None, env: dict[str, str]) -> str:
         raise CannotStart("the command is empty")
     base = os.path.abspath(cwd) if cwd is not None else os.getcwd()
     if cwd is not None and not os.path.isdir(base):
-        raise CannotStart(f"the working directory {cwd} does not exist")
+        fault = "is a file, not a directory" if os.path.exists(base) else "does not exist"
+        raise CannotStart(f"the working directory {cwd} (--cwd) {fault}")
     if os.sep in name or (os.altsep is not None and os.altsep in name):
-        return _check(os.path.join(base, name), name)
+        return _check(os.path.join(base, name), name, cwd, env)
     refused = None
     for folder in env.get("PATH", os.defpath).split(os.pathsep):
         for candidate in _candidates(os.path.join(base, folder, name), env):
@@ -35,20 +36,46 @@ def find(name: str, cwd: str | None, env: dict[str, str]) -> str:
                     return candidate
                 refused = candidate
     if refused is not None:
-        raise CannotStart(f"{refused} is not executable")
-    hint = f" (did you mean ./{name}?)" if os.path.isfile(os.path.join(base, name)) else ""
-    raise CannotStart(f"command not found: {name}{hint}")
+        raise _not_executable(refused)
+    raise _not_found(name, cwd, env, _beside(name, os.path.join(base, name)))
 
 
-def _check(path: str, name: str) -> str:
+def _beside(name: str, path: str) -> str:
+    """A file of this name in the working directory, where no shell and no PATH looks for it."""
+    if not os.path.isfile(path):
+        return ""
+    if os.access(path, os.X_OK):
+        return f" (did you mean ./{name}?)"
+    return f" (the file {name} is not executable: name its interpreter before it)"
+
+
+def _not_executable(name: str) -> CannotStart:
+    return CannotStart(f"{name} is not executable: run chmod +x on it, or name its interpreter before it")
+
+
+def _not_found(name: str, cwd: str | None, env: dict[str, str], hint: str = "") -> CannotStart:
+    """Nothing of that name; a whole command line in one word is a mistake that hosts' configurations invite."""
+    program, space, _ = name.partition(" ")
+    if space and program:
+        try:
+            find(program, cwd, env)
+        except CannotStart:
+            pass
+        else:
+            # The arguments are not repeated: the text reaches the client, and they may hold a secret.
+            return CannotStart(f"command not found: {program!r} and its arguments are one word: give each argument as a word of its own")
+    return CannotStart(f"command not found: {name}{hint}")
+
+
+def _check(path: str, name: str, cwd: str | None, env: dict[str, str]) -> str:
     for candidate in _candidates(path, os.environ):
         if os.path.isfile(candidate):
             if not os.access(candidate, os.X_OK):
-                raise CannotStart(f"{name} is not executable")
+                raise _not_executable(name)
             return candidate
     if os.path.isdir(path):
         raise CannotStart(f"{name} is a directory, not a program")
-    raise CannotStart(f"command not found: {name}")
+    raise _not_found(name, cwd, env)
 
 
 def _candidates(path: str, env: dict[str, str] | os._Environ[str]) -> list[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
 from pathlib import Path
 
 _LEAST = 32
@@ -23,19 +24,29 @@ class KeyFileError(Exception):
 def load_key(path: str | Path) -> bytes:
     """The 32-byte key derived from the file (HKDF with SHA-256, RFC 5869). Raises ``KeyFileError``."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-        with os.fdopen(descriptor, "rb") as file:
-            mode = os.fstat(descriptor).st_mode
+        with open(path, "rb") as file:
+            mode = os.fstat(file.fileno()).st_mode
             secret = file.read(_MOST + 1)
+    except FileNotFoundError as fault:
+        raise KeyFileError(f"there is no state key file {path}; to make one: (umask 077; openssl rand -hex 32 > {path})") from fault
     except OSError as fault:
         raise KeyFileError(f"cannot read the state key file {path}: {fault.strerror or fault}") from fault
-    if stat.S_IMODE(mode) & (stat.S_IRWXG | stat.S_IRWXO):
-        raise KeyFileError(f"the state key file {path} is open to other users (mode {stat.S_IMODE(mode):04o}): run chmod 600 on it")
-    if len(secret) < _LEAST:
-        raise KeyFileError(f"the state key file {path} has {len(secret)} bytes, at least {_LEAST} are needed (try openssl rand -hex 32)")
-    if len(secret) > _MOST:
-        raise KeyFileError(f"the state key file {path} is larger than {_MOST} bytes: this is no key")
+    faults = _faults(stat.S_IMODE(mode), secret)
+    if faults:
+        raise KeyFileError(f"the state key file {path} {', and it '.join(faults)}")
     import hmac
 
     extracted = hmac.digest(_SALT, secret, "sha256")
     return hmac.digest(extracted, _PURPOSE + b"\x01", "sha256")
+
+
+def _faults(mode: int, secret: bytes) -> list[str]:
+    faults = []
+    # Windows tells who may read a file elsewhere; the mode there is made up.
+    if sys.platform != "win32" and mode & (stat.S_IRWXG | stat.S_IRWXO):
+        faults.append(f"is open to other users (mode {mode:04o}): run chmod 600 on it")
+    if len(secret) < _LEAST:
+        faults.append(f"has {len(secret)} bytes, at least {_LEAST} are needed (try openssl rand -hex 32)")
+    elif len(secret) > _MOST:
+        faults.append(f"is larger than {_MOST} bytes: this is no key")
+    return faults

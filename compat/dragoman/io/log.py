@@ -24,18 +24,26 @@ _MOST = 1024 * 1024  # of stderr held for a reader that is slow
 class Log:
     """Levels, the server's stderr, and the tally of what could not be carried."""
 
-    __slots__ = ("_at_start", "_dropped", "_level", "_losses", "_outlet")
+    __slots__ = ("_announced", "_at_start", "_dropped", "_level", "_losses", "_outlet")
 
     def __init__(self, outlet: Outlet, level: int) -> None:
         self._outlet = outlet
         self._level = level
         self._losses: dict[str, int] = {}
+        self._announced = ""
         self._at_start = True
         self._dropped = 0
 
+    def announce(self, level: int, text: str) -> None:
+        """Say ``text`` before the core knows of it; the first record of the core's that ends with it is not said again."""
+        self.say(level, text)
+        self._announced = text
+
     def say(self, level: int, text: str) -> None:
         """One record at ``level`` (effects.DEBUG … ERROR)."""
-        if level >= self._level:
+        if self._announced and text.endswith(self._announced):
+            self._announced = ""
+        elif level >= self._level:
             head = "dragoman: " if level in (INFO, WARNING) else f"dragoman: {_NAMES.get(level, 'info')}: "
             self.tell(text, head)
 
@@ -56,7 +64,7 @@ class Log:
     def summary(self) -> str:
         """How often each kind of thing was not carried."""
         if not self._losses:
-            return "everything was carried"
+            return "nothing was left out of a translated message"
         return "not carried: " + ", ".join(f"{change} {count}" for change, count in sorted(self._losses.items()))
 
     def forward(self, data: bytes) -> None:
@@ -73,7 +81,8 @@ class Log:
 
     def flush(self) -> None:
         """Send what is queued, as far as stderr takes it."""
-        self._outlet.flush()
+        if self._outlet.backlog:
+            self._outlet.flush()
 
     def trace(self) -> None:
         """The current exception's traceback, at debug level."""

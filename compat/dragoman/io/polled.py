@@ -94,6 +94,9 @@ class PollEvents:
         """What happened."""
         happened: list[tuple[Handler, bytes]] = []
         for fd, flags in self._poll.poll(None if timeout is None else max(0.0, timeout * 1000)):
+            if flags == select.POLLIN and fd in self._readers:  # nearly always
+                self._read(fd, happened)
+                continue
             if fd == self._wake_read:
                 os.read(fd, CHUNK)
                 continue
@@ -190,7 +193,7 @@ class PolledOutlet:
         queue = self._queue
         try:
             while queue:
-                chunk = self._next()
+                chunk = queue.popleft() if len(queue) == 1 else self._joined()
                 sent = self._send(chunk)
                 self.backlog -= sent
                 if sent < len(chunk):
@@ -201,14 +204,16 @@ class PolledOutlet:
             self.dropped = True
             self._leave()
             return
-        self._wait(wanted=False)
+        if self._waiting:
+            self._wait(wanted=False)
         if self._closing:
             self._drop()
 
-    def _next(self) -> bytes | memoryview:
+    def _joined(self) -> bytes | memoryview:
+        """The next two or more chunks as one, if they are small."""
         queue = self._queue
         chunk = queue.popleft()
-        if not queue or len(chunk) + len(queue[0]) > JOIN:
+        if len(chunk) + len(queue[0]) > JOIN:
             return chunk
         parts = [chunk]
         size = len(chunk)

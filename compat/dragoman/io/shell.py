@@ -144,7 +144,13 @@ class Shell:
     def _turn(self, limit: float | None = None) -> None:
         for handler, data in self.events.wait(self._patience(limit)):
             handler(data)
-        now = monotonic()
+        due = self._due()
+        if self._reap or self._signals or self._failed or (due is not None and due <= monotonic()):
+            self._attend(monotonic())
+        self._flush()
+
+    def _attend(self, now: float) -> None:
+        """All that happens beside the descriptors. Most turns have none of it, and every call takes two turns."""
         reap, self._reap = self._reap, False
         for child in self._children:
             if reap or (child.due is not None and child.due <= now):
@@ -156,27 +162,45 @@ class Shell:
             self._ask(self._core.session_lost, session, reason, now)
         while self._status is None and (key := self._timers.pop(now)) is not None:
             self._ask(self._core.on_timer, key, now)
-        self._flush()
+
+    def _due(self) -> float | None:
+        """When the first child or timer wants something."""
+        due = self._timers.next() if self._status is None else None
+        for child in self._children:
+            if child.due is not None and (due is None or child.due < due):
+                due = child.due
+        return due
 
     def _patience(self, limit: float | None) -> float | None:
         """How long the loop may sleep."""
         if self._failed or self._signals or self._reap:
             return 0.0
-        times = [child.due for child in self._children if child.due is not None]
-        if (timer := self._timers.next()) is not None and self._status is None:
-            times.append(timer)
-        if limit is not None:
-            times.append(limit)
-        return max(0.0, min(times) - monotonic()) if times else None
+        due = self._due()
+        if limit is not None and (due is None or limit < due):
+            due = limit
+        return None if due is None else max(0.0, due - monotonic())
 
     def _flush(self) -> None:
         """Send what the turn produced, and see to it that nobody is read whose frames nobody takes."""
-        self._client.flush()
+        client = self._client
+        if client.backlog:
+            client.flush()
         self._log.flush()
         backlog = 0
+        ended = False
         for child in self._children:
-            child.outlet.flush()
-            backlog = max(backlog, child.outlet.backlog)
+            outlet = child.outlet
+            if outlet.backlog:
+                outlet.flush()
+                backlog = max(backlog, outlet.backlog)
+            ended = ended or child.ended
+        if ended:
+            self._children = [child for child in self._children if not child.ended]
+        if backlog or client.backlog or self._client_paused or self._servers_paused:
+            self._balance(backlog)
+
+    def _balance(self, backlog: int) -> None:
+        """Pause and resume reading; ``backlog`` is that of the server that is furthest behind."""
         if not self._client_paused and backlog > HIGH_WATER:
             self._client_paused = True
             self.events.pause(self._client_in)
@@ -191,8 +215,6 @@ class Shell:
             self._servers_paused = False
             for child in self._sessions.values():
                 child.resume()
-        if any(child.ended for child in self._children):
-            self._children = [child for child in self._children if not child.ended]
 
     def _end(self) -> int:
         """After ``Finished``: the client gets the rest, the servers end, both in bounded time."""
@@ -305,7 +327,7 @@ class Shell:
             try:
                 child = self._adopt(self._launcher.take())
             except CannotStart as fault:
-                self._failed.append((effect.session, str(fault)))
+                self._failed.append((effect.session, f"could not be started: {fault}"))
                 return
         self._children.append(child)
         self._sessions[effect.session] = child

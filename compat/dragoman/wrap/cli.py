@@ -20,16 +20,20 @@ def main(arguments: list[str] | None = None) -> int:
         return _wrap(words[1:])
     if words in (["--version"], ["-V"]):
         return _print(_version())
-    if words in (["--help"], ["-h"], ["help"]):
-        from dragoman.wrap.help import TOP
+    if not words:
+        return _refuse("no command; see dragoman --help")
+    from dragoman.wrap.help import TOP, unknown, wrap_help
 
-        return _print(TOP)
-    return _refuse(f"unknown command {words[0]!r}; see dragoman --help" if words else "no command; see dragoman --help")
+    if words[0] in ("--help", "-h", "help"):
+        if words[1:2] == ["wrap"]:
+            return _print(wrap_help())
+        return _print(TOP) if not words[1:] else _refuse(unknown(words[1:]))
+    return _refuse(unknown(words))
 
 
 def _wrap(words: list[str]) -> int:
     ours = words[: words.index("--")] if "--" in words else words
-    if "--help" in ours or "-h" in ours:
+    if "--help" in ours or "-h" in ours or words == ["help"]:
         from dragoman.wrap.help import wrap_help
 
         return _print(wrap_help())

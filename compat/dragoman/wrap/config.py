@@ -11,6 +11,7 @@ from dragoman.bridge.options import ERAS, Options
 DAY = 86400.0
 LOG_LEVELS = ("debug", "info", "warning", "error")
 SMALLEST_LINE = 1024
+LOUD = frozenset(("-v", "-vv", "--verbose", "-d", "--debug"))  # what other programs call --log-level debug
 RUNNERS = frozenset(
     ("python", "python3", "py", "node", "npx", "bun", "bunx", "deno", "uv", "uvx", "pipx", "docker", "podman", "ruby", "dotnet")
 )
@@ -37,26 +38,32 @@ class Option:
 
 TABLE: tuple[Option, ...] = (
     Option("server-era", "|".join(ERAS), "auto", "what the server speaks; auto asks with initialize first"),
-    Option("probe", "flag", default=False, about="ask a second, disposable server process first, and prefer the modern era"),
+    Option(
+        "probe",
+        "flag",
+        default=False,
+        about="start a throwaway copy of the server first and ask it server/discover (not for servers with side effects at start)",
+    ),
     Option("probe-timeout", "seconds", 5.0, "how long the probe may take"),
     Option("start-timeout", "limit", 60.0, "the server must have answered its handshake by then; 0: no limit"),
-    Option("request-timeout", "limit", 600.0, "a request without an answer fails after this; 0: no limit"),
+    Option("request-timeout", "limit", 600.0, "a request without an answer fails after this (progress starts it anew, ten times at most); 0: no limit"),
     Option("question-timeout", "limit", 600.0, "a call waiting for the user is given up after this; 0: no limit"),
     Option("question-window", "seconds", 0.02, "quiet time after which the questions of a call are sent together"),
     Option("drain-timeout", "seconds", 5.0, "at the end, wait this long after the last output for what is in flight"),
     Option("max-line", "size", 256 << 20, "longest frame; longer ones are answered with an error"),
     Option("max-sessions", "count", 8, "server processes at once, with --isolate-capabilities"),
+    Option("max-parked", "count", 64, "calls that wait for the user at once; one more, and the oldest is given up"),
     Option("one-call-per-session", "flag", default=False, about="run calls one after another, so that a question has one owner"),
     Option("isolate-capabilities", "flag", default=False, about="one server process for each set of client capabilities"),
-    Option("replay", "flag", default=False, about="run a call again by itself when its saved state is gone"),
-    Option("state-key-file", "text", None, "key that seals requestState, shared between processes", "FILE"),
-    Option("strict", "flag", default=False, about="validate every frame in full"),
+    Option("replay", "flag", default=False, about="run a call a second time when its saved state is gone: only for tools that may run twice"),
+    Option("state-key-file", "text", None, "key that seals requestState, so that a later process recognises old state", "FILE"),
+    Option("strict", "flag", default=False, about="refuse results that would have to be repaired"),
     Option("list-ttl", "seconds", 0.0, "how long clients may cache lists of servers that announce changes"),
     Option("env", "pair", None, "set a variable for the server (repeatable; the environment is inherited)"),
     Option("cwd", "text", None, "the server's working directory", "DIRECTORY"),
-    Option("record", "text", None, "write everything said on both sides to this file, as JSON lines", "FILE"),
+    Option("record", "text", None, "write everything said on both sides to this file, as JSON lines (overwritten; secrets are in clear)", "FILE"),
     Option("log-level", "|".join(LOG_LEVELS), "warning", "what is told on stderr"),
-    Option("stats", "flag", default=False, about="at the end, tell on stderr what could not be carried"),
+    Option("stats", "flag", default=False, about="at the end, tell on stderr what was left out of translated messages"),
 )
 _BY_NAME = {option.name: option for option in TABLE}
 
@@ -100,6 +107,7 @@ class Config:
             question_window=self.number("question-window"),
             drain_timeout=self.number("drain-timeout"),
             max_sessions=int(self.number("max-sessions")),
+            max_parked=int(self.number("max-parked")),
             one_call_per_session=self.flag("one-call-per-session"),
             isolate_capabilities=self.flag("isolate-capabilities"),
             replay=self.flag("replay"),
@@ -128,7 +136,8 @@ def parse(arguments: list[str]) -> Config:
         if word == "--":
             break
         if not word.startswith("-") or word == "-":
-            raise UsageError(f"unexpected {word!r}: put -- before the server's command, as in: dragoman wrap -- {word}")
+            given = arguments[: len(arguments) - len(rest) - 1]
+            raise UsageError(f"unexpected {word!r}: put -- before the server's command: {command_line([*given, '--', word, *rest])}")
         name, equals, value = word.partition("=")
         option = _BY_NAME.get(name[2:]) if name.startswith("--") else None
         if option is None:
@@ -200,7 +209,32 @@ def _size(name: str, text: str) -> int:
     return size
 
 
+def command_line(words: list[str]) -> str:
+    """``dragoman wrap`` with these words, to be pasted into a shell; what ``--env`` sets is left to be filled in."""
+    import shlex
+
+    return "dragoman wrap " + shlex.join(_without_values(words)).replace("\n", "\\n")
+
+
+def _without_values(words: list[str]) -> list[str]:
+    """The same words without the values of ``--env``: they are secrets more often than not, and stderr ends up in logs."""
+    shown: list[str] = []
+    for number, word in enumerate(words):
+        if word == "--":
+            return shown + words[number:]
+        is_pair = word.startswith("--env=") or words[number - 1 : number] == ["--env"]
+        shown.append(word[: word.find("=", len("--env=") if word.startswith("--env=") else 0)] + "=..." if is_pair and "=" in word else word)
+    return shown
+
+
+def is_option(name: str) -> bool:
+    """Whether ``--name`` or ``--name=value`` is an option of ``wrap``."""
+    return name.startswith("--") and name[2:].partition("=")[0] in _BY_NAME
+
+
 def _suggest(name: str) -> str:
+    if name in LOUD:
+        return " (for more on stderr: --log-level debug)"
     from difflib import get_close_matches
 
     close = get_close_matches(name.lstrip("-"), list(_BY_NAME), 1)

@@ -1,23 +1,27 @@
-"""What ``--help`` prints."""
+"""What ``--help`` prints, and what is said to a command line that is not ours."""
 
 from __future__ import annotations
 
-from dragoman.wrap.config import TABLE, Option
+from dragoman.wrap.config import LOUD, RUNNERS, TABLE, Option, command_line, is_option
 
 USAGE = "usage: dragoman wrap [OPTIONS] -- COMMAND [ARGUMENTS...]"
+_COLUMN = 39
+_WIDTH = 79
 
 TOP = f"""{USAGE}
+       dragoman wrap --help
        dragoman --version
-       dragoman --help
 
-Lets an MCP client and an MCP server of different protocol revisions work together.
-Run dragoman wrap --help for the options.
+Lets an MCP client of revision 2026-07-28 use a stdio server of any older revision, unchanged.
+A client that opens with initialize is passed through to its server.
 """
 
 _HEAD = f"""{USAGE}
 
-Starts the MCP server COMMAND and serves it over stdin and stdout to a client of any protocol revision,
-2024-11-05 to 2026-07-28. Everything after -- is the command, started without a shell.
+Starts the MCP server COMMAND, of any revision from 2024-11-05 to 2025-11-25, and serves it over stdin and stdout to a
+client of 2026-07-28. A client that opens with initialize is passed through, and so is a client of 2026-07-28 to a server
+that speaks 2026-07-28 only; such a server is not yet translated for older clients. Everything after -- is the command,
+started without a shell.
 
 In the host's configuration put dragoman before the command. Before:
 
@@ -35,11 +39,11 @@ Durations are seconds, fractions allowed; sizes take K, M or G.
 
 The server's stderr is passed on to stderr. At the end of stdin, and on SIGTERM, SIGINT or SIGHUP, what is in flight is
 finished, then the server's stdin is closed; if it does not exit it is terminated, then killed, with its process group.
-A second signal, or one after the end of stdin, skips the waiting.
+A second signal, or one after the end of stdin, skips the waiting. Signals that the parent ignores (nohup) stay ignored.
 
 exit status:
   0    the client closed stdin, or does not read any more
-  1    the server's command could not be started, or dragoman failed
+  1    the server's command could not be started or never answered a handshake, or dragoman failed
   2    the command line is wrong
   128+N  ended by signal N, in the same order (130 SIGINT, 143 SIGTERM)
 """
@@ -48,17 +52,40 @@ exit status:
 def wrap_help() -> str:
     """The text of ``dragoman wrap --help``."""
     lines = [_line(option) for option in TABLE]
-    lines += [_pad("--help", "show this text"), _pad("--version", "show the version")]
+    lines += [_entry("--help", "show this text"), _entry("--version", "show the version")]
     return _HEAD + "\n".join(lines) + "\n" + _FOOT
+
+
+def unknown(words: list[str]) -> str:
+    """One line on a command line that starts with neither ``wrap`` nor an option of ``dragoman`` itself."""
+    word = words[0]
+    if word == "--":
+        return f"no command; to wrap a server: {command_line(words)}"
+    if is_option(word):
+        return f"{word.partition('=')[0]} is an option of wrap: {command_line(words)}"
+    if word.startswith("-"):
+        hint = "; for more on stderr: dragoman wrap --log-level debug -- COMMAND" if word in LOUD else ""
+        return f"unknown option {word!r}{hint}; see dragoman --help"
+    from difflib import get_close_matches
+
+    if get_close_matches(word, ["wrap"]):
+        return f"unknown command {word!r} (did you mean wrap?); see dragoman --help"
+    if len(words) > 1 or word in RUNNERS or "/" in word:
+        return f"unknown command {word!r}; to wrap a server: {command_line(['--', *words])}"
+    return f"unknown command {word!r}; see dragoman --help"
 
 
 def _line(option: Option) -> str:
     written = f"--{option.name}" if option.kind == "flag" else f"--{option.name} {option.metavar}"
-    return _pad(written, option.about + _default(option))
+    return _entry(written, option.about + _default(option))
 
 
-def _pad(written: str, text: str) -> str:
-    return f"  {written:<40} {text}"
+def _entry(written: str, text: str) -> str:
+    """The option in a column of its own, what it means beside it."""
+    import textwrap
+
+    first, *more = textwrap.wrap(text, _WIDTH, break_on_hyphens=False)
+    return "\n".join([f"  {written:<{_COLUMN}} {first}", *(" " * (_COLUMN + 3) + line for line in more)])
 
 
 def _default(option: Option) -> str:
