@@ -11,7 +11,7 @@ unexport PYTHONPATH
 BIN := .venv/bin
 ENV := .venv/.ready
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
-PYTHONS := $(PYTHON) python3 python3.13 python3.12 python3.11 python3.14 python
+PYTHONS := $(or $(PYTHON),python3 python3.13 python3.12 python3.11 python3.14 python)
 
 # Made again only when what is to be installed has changed. hatchling comes first, so that the build itself is pinned too.
 $(ENV): pyproject.toml constraints.txt

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 
 import pytest
 from hypothesis import settings
@@ -21,6 +22,19 @@ ORACLE = Oracle(spec_folder())
 def oracle() -> Oracle:
     """Validates frames under the official schemas; where they are absent, under the written rules only."""
     return ORACLE
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Under nohup, or in a shell's background, these signals are ignored, and so they would be in every bridge that a test starts.
+
+    A handler that does nothing leaves the run itself as deaf as it was, and exec turns it into the default for the bridge. Whoever
+    only hands out tests to workers starts no bridge, and its workers come here themselves.
+    """
+    hands_out = bool(getattr(config.option, "numprocesses", None)) and not hasattr(config, "workerinput")
+    for name in () if hands_out else ("SIGINT", "SIGHUP", "SIGTERM"):
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, lambda *_: None)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

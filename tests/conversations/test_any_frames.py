@@ -357,7 +357,7 @@ class Script:
         self.settle()
         left = +self.open
         assert not left, f"never answered: {dict(left)}\n{self.talk.transcript()}"
-        assert self.talk.finished == 0
+        assert self.talk.finished in (0, 1)
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])

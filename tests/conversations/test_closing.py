@@ -182,3 +182,20 @@ def test_relayed_stream_does_not_keep_the_bridge_open(converse: Converse) -> Non
     talk.listen(id="s", toolsListChanged=True)
     talk.client_closes()
     assert talk.finished == 0
+
+
+def test_end_after_a_server_that_never_worked_is_a_failure(converse: Converse) -> None:
+    talk = converse()
+    talk.call("a", id=1)
+    talk.server_dies("could not be started: command not found: nothing")
+    assert talk.error_of(1)["message"].startswith("The server could not be started: command not found: nothing")
+    talk.client_closes()
+    assert talk.finished == 1
+
+
+def test_end_after_a_server_that_died_and_came_back_is_none(converse: Converse) -> None:
+    talk = converse()
+    talk.meet()
+    talk.server_dies()
+    talk.client_closes()
+    assert talk.finished == 0

@@ -18,7 +18,7 @@ _FOREVER = 10 * 365 * 86400.0
 class Context:
     """Collects effects until ``take``; ``now`` is the monotonic time of the present step, ``wall`` reads epoch seconds."""
 
-    __slots__ = ("_noise", "_out", "batch", "ids", "now", "options", "question_timeout", "sealer", "wall")
+    __slots__ = ("_noise", "_out", "batch", "ids", "now", "options", "question_timeout", "sealer", "served", "unserved", "wall")
 
     def __init__(self, options: Options, ids: Ids, sealer: Sealer, wall: Callable[[], float]) -> None:
         self.options = options
@@ -28,6 +28,8 @@ class Context:
         self.wall = wall
         self.now = 0.0
         self._noise = 0
+        self.served = False  # whether any server process ever did its work
+        self.unserved = False  # whether one ended, or failed its handshake, before it did
         self.batch: list[bytes] | None = None
         self._out: list[Effect] = []
 

@@ -251,7 +251,8 @@ class DualFace:
         if self._era_open and self._unproven:
             self._settle_era()
         if self._closing and not self._finished and self._idle():
-            self._finish(0)
+            # A server that never did its work is a failure, though everybody was told of it.
+            self._finish(1 if self.context.unserved and not self.context.served else 0)
         return self.context.take()
 
     def _settle_era(self) -> None:

@@ -167,6 +167,7 @@ class Pool:
         self._forget(session)
         self._context.log(effects.ERROR if session.pending else effects.WARNING, f"the server's process has ended: {reason}")
         session.failure = errors.server_ended(reason).message
+        self._context.unserved = True
         session.phase = LOST
         self._bridge.session_ended(session)
         session.lost()

@@ -65,6 +65,7 @@ class Relay:
                 owner = self._in_flight.pop(frame.id_key(item.id), None)
                 if owner is not None and owner[1] == "initialize":
                     self._handshake(item)
+        self._context.served = True
         self._context.to_client(_clean(line) + b"\n")
 
     def _handshake(self, answer: frame.Result | frame.Failure) -> None:
@@ -104,6 +105,7 @@ class Relay:
     def lost(self, reason: str) -> None:
         """The process is gone; the next message would start another."""
         self.number = None
+        self._context.unserved = True
         self.give_up(errors.server_ended(reason))
 
 

@@ -19,6 +19,7 @@ from typing import Protocol
 
 from dragoman.io.events import Events
 from dragoman.io.lines import LineSplitter, TooLong
+from dragoman.io.pipes import BIG_LINE, widen
 from dragoman.io.process import Process
 
 LOSS_WAIT = 0.5  # for the other signs of the end, above all for stdout to be read once the process ended
@@ -66,6 +67,7 @@ class Child:
         self._deadline = 0.0
         self._streams = 2  # stdout and stderr, while they are open
         self._silent = False  # stdout ended
+        self._wide = False  # stdout was widened
         self._lost = False
         self._rung = 0  # of the ladder; 0: not closing
         self._grace = EXIT_WAIT
@@ -188,6 +190,9 @@ class Child:
         if data:
             if lines := self._splitter.feed(data):
                 self._house.heard(self, lines)
+            if self._splitter.size > BIG_LINE and not self._wide:
+                self._wide = True
+                widen(self._process.stdout)
         else:
             self._suspect("closed its stdout but is still running", EOF_WAIT)
             self.tick(monotonic())

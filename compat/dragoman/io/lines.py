@@ -20,21 +20,21 @@ class TooLong:
 
 
 class LineSplitter:
-    """Bytes in, whole lines (without their newline) out."""
+    """Bytes in, whole lines (without their newline) out. ``size`` is that of the line whose end has not come yet."""
 
-    __slots__ = ("_chunks", "_head", "_limit", "_size", "_skipping")
+    __slots__ = ("_chunks", "_head", "_limit", "_skipping", "size")
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self._chunks: list[bytes] = []
-        self._size = 0
+        self.size = 0
         self._skipping = False
         self._head = b""
 
     def feed(self, data: bytes) -> list[bytes | TooLong]:
         """The lines that ``data`` completes."""
         lines: list[bytes | TooLong] = []
-        if self._size:
+        if self.size:
             end = data.find(b"\n")
             if end < 0:
                 self._keep(data)
@@ -52,23 +52,23 @@ class LineSplitter:
 
     def end(self) -> list[bytes | TooLong]:
         """At the end of the stream: the last line, if it came without its newline."""
-        return [self._take()] if self._size else []
+        return [self._take()] if self.size else []
 
     def _keep(self, data: bytes) -> None:
-        self._size += len(data)
+        self.size += len(data)
         if self._skipping:
             return
         self._chunks.append(data)
-        if self._size > self._limit:
+        if self.size > self._limit:
             self._head = b"".join(self._chunks)[:HEAD]
             self._chunks.clear()
             self._skipping = True
 
     def _take(self) -> bytes | TooLong:
         line: bytes | TooLong
-        line = TooLong(self._head, self._size) if self._skipping else b"".join(self._chunks)
+        line = TooLong(self._head, self.size) if self._skipping else b"".join(self._chunks)
         self._chunks.clear()
-        self._size = 0
+        self.size = 0
         self._skipping = False
         self._head = b""
         return line

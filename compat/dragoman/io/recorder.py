@@ -2,7 +2,7 @@
 
 Members: ``at`` (seconds since the start), ``who`` ("client>" wrote it, "client<" got it, "server<" got it, "server>" wrote
 it), ``session`` for the server's side, and ``frame``, or ``text`` for a line that is no JSON. It wraps the core, so a
-recording is exactly what the core heard and said.
+recording is exactly what the core heard and said. A file that takes no more (a full disk) ends the recording and nothing else.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import BinaryIO
 import msgspec
 from msgspec import Raw
 
-from dragoman.bridge.effects import CloseSession, Effect, Finished, OpenSession, ToClient, ToServer
+from dragoman.bridge.effects import ERROR, CloseSession, Effect, Finished, Log, OpenSession, ToClient, ToServer
 from dragoman.io.shell import Core
 
 _check = msgspec.json.Decoder(Raw).decode
@@ -23,7 +23,8 @@ class Recorder:
 
     def __init__(self, core: Core, file: BinaryIO) -> None:
         self._core = core
-        self._file = file
+        self._file: BinaryIO | None = file
+        self._fault: str | None = None  # why the recording stopped, until it is said
         self._started: float | None = None
 
     def start(self, now: float) -> list[Effect]:
@@ -76,9 +77,15 @@ class Recorder:
                 self._event(now, f"session {effect.session} is closed")
             elif isinstance(effect, Finished):
                 self._event(now, f"finished with status {effect.status}")
-        return effects
+        if self._fault is None:
+            return effects
+        told = Log(ERROR, f"the recording stops here: {self._fault}")
+        self._fault = None
+        return [*effects, told]
 
     def _write(self, now: float, who: str, session: int | None, line: bytes) -> None:
+        if self._file is None:
+            return
         entry: dict[str, object] = {"who": who} if session is None else {"who": who, "session": session}
         try:
             entry["frame"] = _check(line)
@@ -90,7 +97,20 @@ class Recorder:
         self._put(now, {"event": text})
 
     def _put(self, now: float, entry: dict[str, object]) -> None:
+        if self._file is None:
+            return
         if self._started is None:
             self._started = now
-        self._file.write(msgspec.json.encode({"at": round(now - self._started, 6), **entry}) + b"\n")
-        self._file.flush()
+        try:
+            self._file.write(msgspec.json.encode({"at": round(now - self._started, 6), **entry}) + b"\n")
+            self._file.flush()
+        except OSError as fault:
+            self._fault = fault.strerror or str(fault)
+            self._stop(self._file)
+
+    def _stop(self, file: BinaryIO) -> None:
+        self._file = None
+        try:
+            file.close()
+        except OSError:  # what is left in its buffer cannot be written either; without this, Python would try again at the end
+            pass

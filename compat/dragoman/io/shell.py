@@ -41,6 +41,7 @@ from dragoman.io.launcher import Launcher
 from dragoman.io.lines import LineSplitter, TooLong
 from dragoman.io.log import Log
 from dragoman.io.outlet import HIGH_WATER, LOW_WATER
+from dragoman.io.pipes import BIG_LINE, widen
 from dragoman.io.process import Process
 from dragoman.io.timers import Timers
 
@@ -108,6 +109,7 @@ class Shell:
         self._signals: list[int] = []
         self._closed = False  # the core knows that the client closed
         self._client_paused = False
+        self._client_wide = False  # the pipe that we read it from was widened
         self._servers_paused = False
         self._status: int | None = None
         self._signal_status = 0
@@ -274,6 +276,9 @@ class Shell:
                 self._ask(self._core.client_too_long, line.head, line.size, monotonic())
         if not data:
             self._close_client()
+        elif self._splitter.size > BIG_LINE and not self._client_wide:
+            self._client_wide = True
+            widen(self._client_in)
 
     def _client_gone(self) -> None:
         """Nobody reads our stdout: nothing that is in flight can be delivered."""
