@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import msgspec
 import pytest
 from hypothesis import given
@@ -11,6 +13,9 @@ from msgspec import Raw
 from dragoman import frame
 
 PARSE_ERROR, INVALID_REQUEST = -32700, -32600
+# Whole characters of each length, their beginnings, and bytes that begin none: too short, overlong, surrogate, too high.
+PIECES = [b"a", "é".encode(), "€".encode(), "😀".encode(), b"\xc3", b"\xe2\x82", b"\xf0\x9f", b"\xf0\x9f\x98", b"\xc0\x80", b"\xed\xa0\x80"]
+PIECES += [b"\xf4\x90\x80\x80", b"\x80", b"\xff"]
 
 
 def _request(line: bytes) -> frame.Request:
@@ -22,6 +27,34 @@ def _request(line: bytes) -> frame.Request:
 @pytest.mark.parametrize("line", [b"", b"  ", b"\r", b"\xef\xbb\xbf", b"\t \r"])
 def test_blank_line_is_nothing(line: bytes) -> None:
     assert frame.parse(line) is None
+
+
+def _verdict(check: Callable[[bytes], object], line: bytes) -> str | None:
+    try:
+        check(line)
+    except UnicodeDecodeError as fault:
+        return f"not UTF-8 from byte {fault.start} on"
+    return None
+
+
+@given(
+    st.one_of(st.binary(max_size=40), st.text(max_size=20).map(str.encode), st.lists(st.sampled_from(PIECES), max_size=12).map(b"".join))
+)
+def test_text_checked_in_pieces_gets_the_verdict_of_the_whole(line: bytes) -> None:
+    for piece in (4, 5, 7):
+        assert _verdict(lambda text, size=piece: frame._decode_in_pieces(text, size), line) == _verdict(bytes.decode, line)
+
+
+@pytest.mark.parametrize("size", [1 << 16, (1 << 16) + 1, 1 << 17, 200_001])
+def test_big_line_that_is_utf8_is_read_whole(size: int) -> None:
+    text = b'"' + "é€😀".encode() * (size // 9) + b'"'
+    assert bytes(_request(b'{"jsonrpc":"2.0","id":1,"method":"x","params":' + text + b"}").params or b"") == text
+
+
+@pytest.mark.parametrize("at", [100, 65_534, 65_535, 65_536, 150_000, 199_999])
+def test_big_line_that_is_no_utf8_is_refused_with_the_position(at: int) -> None:
+    message = frame.parse(b"x" * at + b"\xff" + b"x" * (199_999 - at))
+    assert message == frame.Malformed(PARSE_ERROR, f"Parse error: not UTF-8 (byte {at})", is_json=False)
 
 
 @pytest.mark.parametrize("text", [b"1", b'"1"', b"-7", b"9007199254740993", b"123456789012345678901234567890", b'"\\u0061"', b'""'])

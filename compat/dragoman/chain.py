@@ -131,7 +131,7 @@ def _result(result: Raw, crossing: Crossing) -> Shaped | Fault:
         return _rebuild(result, crossing, fits=False)
     if not plain or method in shape.ITEMS:
         return _rebuild(result, crossing, fits=True)
-    return Shaped(_splice(_prefix(method, crossing), result))
+    return _splice(_prefix(method, crossing), result)
 
 
 _prefixes: dict[tuple[str, Version, bytes], bytes] = {}
@@ -152,8 +152,8 @@ def _prefix(method: str, crossing: Crossing) -> bytes:
     return prefix
 
 
-def _splice(prefix: bytes, result: Raw) -> bytes:
-    """``prefix`` and the members of ``result``, copied once."""
+def _splice(prefix: bytes, result: Raw) -> Shaped:
+    """``prefix`` and the members of ``result``, not copied yet."""
     text = memoryview(result)
     start = 0
     while text[start] != 0x7B:  # "{"
@@ -161,8 +161,8 @@ def _splice(prefix: bytes, result: Raw) -> bytes:
     start += 1
     while text[start] in b" \t\r\n":
         start += 1
-    between = b"" if text[start] == 0x7D or len(prefix) == 1 else b","
-    return b"".join((prefix, between, text[start:]))
+    is_bare = text[start] == 0x7D or len(prefix) == 1
+    return Shaped(prefix if is_bare else prefix + b",", (), text[start:])
 
 
 def _rebuild(result: Raw, crossing: Crossing, *, fits: bool) -> Shaped | Fault:

@@ -74,11 +74,31 @@ class Loss(Struct, frozen=True, gc=False):
     detail: str
 
 
-class Shaped(Struct, frozen=True, gc=False):
-    """``raw`` is the JSON text of the translated member."""
+class Shaped(Struct, frozen=True, gc=False, eq=False):
+    """The JSON text of the translated member, in two parts so that a big payload is copied once, into its frame.
 
-    raw: bytes
+    ``raw`` is the whole text. ``rest`` is a view of the text that came in.
+    """
+
+    head: bytes
     losses: tuple[Loss, ...] = ()
+    rest: memoryview | None = None
+
+    @property
+    def raw(self) -> bytes:
+        """The whole text."""
+        return self.head if self.rest is None else b"".join((self.head, self.rest))
+
+    @property
+    def parts(self) -> tuple[bytes | memoryview, ...]:
+        """The text to be joined with what stands around it."""
+        return (self.head,) if self.rest is None else (self.head, self.rest)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Shaped) and (self.raw, self.losses) == (other.raw, other.losses)
+
+    def __hash__(self) -> int:
+        return hash((self.raw, self.losses))
 
 
 class Fault(Struct, frozen=True, gc=False):

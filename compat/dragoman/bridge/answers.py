@@ -80,14 +80,14 @@ class Answers:
             self._context.loss(shaped.change, shaped.message)
             self._bridge.deliver(call, "error", errors.invalid_result(shaped.message).encode())
             return
-        value = shaped.raw
         for loss in shaped.losses:
             self._context.loss(loss.change, loss.detail)
-        if call.method in LISTS:
-            value = wrap(value, session, self._context.ids.instance)
-            if call.method == "tools/list":
-                self._learn(answer.result)
-        self._bridge.deliver(call, "result", value)
+        if call.method not in LISTS:
+            self._bridge.deliver(call, "result", *shaped.parts)
+            return
+        if call.method == "tools/list":
+            self._learn(answer.result)
+        self._bridge.deliver(call, "result", wrap(shaped.raw, session, self._context.ids.instance))
 
     def crossing(self, call: Call) -> chain.Crossing:
         """The facts of one crossing."""

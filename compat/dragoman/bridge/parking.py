@@ -248,11 +248,11 @@ class Parking:
         """The server has answered a parked call: kept for the retry. A question it carries may be another call's, so it stays."""
         call.outcome = (member, value)
 
-    def done(self, call: Call, member: str, value: bytes) -> None:
+    def done(self, call: Call, member: str, value: tuple[bytes | memoryview, ...]) -> None:
         """A call that has ended; one that was parked before is remembered for an identical re-issue."""
         call.status = DONE
         if self._resumed.pop(call.number, None) is not None:
-            call.outcome = (member, value)
+            call.outcome = (member, b"".join(value))
             self._remember(call)
 
     def _remember(self, call: Call) -> None:

@@ -202,16 +202,16 @@ class UpgradeServer:
 
     # -- answers ---------------------------------------------------------------------------------------------------
 
-    def deliver(self, call: Call, member: str, value: bytes) -> None:
-        """The call's outcome: to everybody who waits, or kept while nobody does."""
+    def deliver(self, call: Call, member: str, *value: bytes | memoryview) -> None:
+        """The call's outcome, in parts: to everybody who waits, or kept while nobody does."""
         if call.status == PARKED:
-            self.parking.outcome(call, member, value)
+            self.parking.outcome(call, member, b"".join(value))
             return
-        self._respond(call, member, value)
+        self._respond(call, member, *value)
 
-    def _respond(self, call: Call, member: str, value: bytes) -> None:
+    def _respond(self, call: Call, member: str, *value: bytes | memoryview) -> None:
         for waiter in call.waiters:
-            line = frame.result(waiter, value) if member == "result" else frame.failure(waiter, value)
+            line = frame.result(waiter, *value) if member == "result" else frame.failure(waiter, b"".join(value))
             self.context.to_client(line)
             self._waiting.pop(frame.id_key(waiter), None)
         call.waiters = []
