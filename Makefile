@@ -11,6 +11,8 @@ unexport PYTHONPATH
 BIN := .venv/bin
 ENV := .venv/.ready
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+# Installers compile wheels, but no editable installation: its first start would (with PYTHONDONTWRITEBYTECODE, every start).
+COMPILE = $(BIN)/python -m compileall -q compat specs migrations
 PYTHONS := $(or $(PYTHON),python3 python3.13 python3.12 python3.11 python3.14 python)
 
 # Made again only when what is to be installed has changed. hatchling comes first, so that the build itself is pinned too.
@@ -27,6 +29,7 @@ $(ENV): pyproject.toml constraints.txt
 	rm -rf .venv && $$found -m venv .venv
 	@$(PIP) install -c constraints.txt hatchling editables
 	@$(PIP) install -c constraints.txt --no-build-isolation -e '.[dev]'
+	@$(COMPILE)
 	@touch $(ENV)
 
 # One worker a processor; PYTEST_ARGS="-n 0 -k name" runs one test in this process.
@@ -56,6 +59,7 @@ real: $(ENV)
 	$(BIN)/python -m pytest -m real $(PYTEST_ARGS)
 
 bench: $(ENV)
+	@$(COMPILE)
 	$(BIN)/python benchmarks/run.py $(BENCH_ARGS)
 
 format: $(ENV)

@@ -54,14 +54,36 @@ def test_unknown_name_that_lies_in_the_working_directory_gets_a_hint(program, tm
     assert reason("server", str(tmp_path), "/nowhere") == "command not found: server (did you mean ./server?)"
 
 
+def test_hint_names_only_what_can_be_run(program, tmp_path: Path):
+    program("server.py", 0o644)
+    told = "command not found: server.py (the file server.py is not executable: name its interpreter before it)"
+    assert reason("server.py", str(tmp_path), "/nowhere") == told
+
+
+def test_whole_command_line_in_one_word_is_told_without_its_arguments(program, tmp_path: Path):
+    program("a/npx")
+    told = "command not found: 'npx' and its arguments are one word: give each argument as a word of its own"
+    assert reason("npx -y server --token=secret", None, str(tmp_path / "a")) == told
+    program("npx")
+    told = "command not found: './npx' and its arguments are one word: give each argument as a word of its own"
+    assert reason("./npx -y server", str(tmp_path), "/nowhere") == told
+
+
+def test_name_with_a_space_is_found_if_it_is_there_and_named_in_full_if_not(program, tmp_path: Path):
+    path = program("my server")
+    assert find("my server", None, {"PATH": str(tmp_path)}) == str(path)
+    assert reason("his server", None, str(tmp_path)) == "command not found: his server"
+
+
 def test_unknown_path_is_not_found(tmp_path: Path):
     assert reason("./server", str(tmp_path), "/bin") == "command not found: ./server"
 
 
 def test_file_without_execute_permission_is_named(program, tmp_path: Path):
     path = program("server", 0o644)
-    assert reason("./server", str(tmp_path), "/bin") == "./server is not executable"
-    assert reason("server", None, str(tmp_path)) == f"{path} is not executable"
+    told = " is not executable: run chmod +x on it, or name its interpreter before it"
+    assert reason("./server", str(tmp_path), "/bin") == f"./server{told}"
+    assert reason("server", None, str(tmp_path)) == f"{path}{told}"
 
 
 def test_directory_is_no_program(tmp_path: Path):
@@ -70,7 +92,12 @@ def test_directory_is_no_program(tmp_path: Path):
 
 
 def test_working_directory_that_does_not_exist_is_named():
-    assert reason("sh", "/no/such/place", "/bin") == "the working directory /no/such/place does not exist"
+    assert reason("sh", "/no/such/place", "/bin") == "the working directory /no/such/place (--cwd) does not exist"
+
+
+def test_working_directory_that_is_a_file_is_named(program, tmp_path: Path):
+    path = program("file")
+    assert reason("sh", str(path), "/bin") == f"the working directory {path} (--cwd) is a file, not a directory"
 
 
 def test_empty_command_is_refused():

@@ -46,6 +46,16 @@ def test_short_file_is_refused(tmp_path):
     assert str(fault.value) == f"the state key file {path} has 31 bytes, at least 32 are needed (try openssl rand -hex 32)"
 
 
+def test_everything_that_is_wrong_is_told_at_once(tmp_path):
+    path = key_file(tmp_path, b"", 0o644)
+    with pytest.raises(KeyFileError) as fault:
+        load_key(path)
+    assert str(fault.value) == (
+        f"the state key file {path} is open to other users (mode 0644): run chmod 600 on it, "
+        "and it has 0 bytes, at least 32 are needed (try openssl rand -hex 32)"
+    )
+
+
 def test_huge_file_is_refused(tmp_path):
     with pytest.raises(KeyFileError, match="is larger than 1048576 bytes"):
         load_key(key_file(tmp_path, bytes((1 << 20) + 1)))
@@ -54,7 +64,8 @@ def test_huge_file_is_refused(tmp_path):
 def test_missing_file_is_refused(tmp_path):
     with pytest.raises(KeyFileError) as fault:
         load_key(tmp_path / "none")
-    assert str(fault.value) == f"cannot read the state key file {tmp_path / 'none'}: No such file or directory"
+    path = tmp_path / "none"
+    assert str(fault.value) == f"there is no state key file {path}; to make one: (umask 077; openssl rand -hex 32 > {path})"
 
 
 def test_directory_is_refused(tmp_path):

@@ -61,7 +61,7 @@ def test_record_after_half_a_line_of_the_server_starts_on_its_own(events, stderr
 def test_loss_is_told_once_a_kind_and_counted(events, stderr):
     fd, read = stderr
     log = Log(events.outlet(fd, owned=False), WARNING)
-    assert log.summary() == "everything was carried"
+    assert log.summary() == "nothing was left out of a translated message"
     for change in ("b", "a", "b"):
         log.loss(change, "because")
     assert read(log) == "dragoman: not carried (b): because\ndragoman: not carried (a): because\n"
@@ -77,6 +77,20 @@ def test_reader_that_left_is_no_fault(events):
     log.say(ERROR, "y")
     log.drain(events)
     os.close(write_end)
+
+
+def test_announced_record_is_not_said_again_by_the_core_but_only_once(events, stderr):
+    fd, read = stderr
+    log = Log(events.outlet(fd, owned=False), INFO)
+    log.announce(ERROR, "command not found: x")
+    log.say(INFO, "something else")
+    for _ in range(2):
+        log.say(ERROR, "the server could not be started: command not found: x")
+    assert read(log).splitlines() == [
+        "dragoman: error: command not found: x",
+        "dragoman: something else",
+        "dragoman: error: the server could not be started: command not found: x",
+    ]
 
 
 def test_what_a_slow_reader_misses_is_told_when_it_reads_again(events):

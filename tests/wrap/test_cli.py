@@ -35,6 +35,9 @@ for line in sys.stdin:
 """
 
 
+OF_WRAP = [["wrap", "--help"], ["wrap", "--probe", "-h", "--", "x"], ["wrap", "help"], ["help", "wrap"], ["--help", "wrap"]]
+
+
 def server(name: str) -> list[str]:
     return ["--", sys.executable, "-S", "-c", SERVER.replace("NAME", name)]
 
@@ -54,11 +57,12 @@ def test_version_is_told():
     assert run("wrap", "--version").stdout == done.stdout
 
 
-@pytest.mark.parametrize("words", [["--help"], ["-h"], ["help"], ["wrap", "--help"], ["wrap", "--probe", "-h", "--", "x"]])
+@pytest.mark.parametrize("words", [["--help"], ["-h"], ["help"], *OF_WRAP])
 def test_help_goes_to_stdout(words):
     done = run(*words)
     assert done.stdout.startswith(b"usage: dragoman wrap [OPTIONS] -- COMMAND [ARGUMENTS...]\n")
     assert (done.stderr, done.returncode) == (b"", 0)
+    assert (b"--max-line SIZE" in done.stdout) == (words in OF_WRAP)
 
 
 @pytest.mark.parametrize(
@@ -66,6 +70,14 @@ def test_help_goes_to_stdout(words):
     [
         ([], "no command; see dragoman --help"),
         (["serve"], "unknown command 'serve'; see dragoman --help"),
+        (["help", "serve"], "unknown command 'serve'; see dragoman --help"),
+        (["wrpa", "--", "x"], "unknown command 'wrpa' (did you mean wrap?); see dragoman --help"),
+        (["python3", "my server.py"], "unknown command 'python3'; to wrap a server: dragoman wrap -- python3 'my server.py'"),
+        (["npx"], "unknown command 'npx'; to wrap a server: dragoman wrap -- npx"),
+        (["--", "npx", "x"], "no command; to wrap a server: dragoman wrap -- npx x"),
+        (["--fast"], "unknown option '--fast'; see dragoman --help"),
+        (["--probe", "--", "x"], "--probe is an option of wrap: dragoman wrap --probe -- x"),
+        (["-v"], "unknown option '-v'; for more on stderr: dragoman wrap --log-level debug -- COMMAND; see dragoman --help"),
         (["wrap"], "no server command: give it after --, as in: dragoman wrap -- npx some-server"),
         (["wrap", "--max-line=1T", "--", "x"], "--max-line takes a size such as 64M, not '1T'"),
     ],
@@ -128,7 +140,7 @@ def test_server_that_dies_is_told_with_its_status_and_stderr():
     done = run("wrap", "--", "sh", "-c", "read x; echo no token >&2; exit 3", frames=[INITIALIZE])
     [answer] = answers(done)
     assert "sh exited with status 3; the last lines of its stderr:\nno token" in answer["error"]["message"]
-    assert done.returncode == 0
+    assert done.returncode == 1
 
 
 def test_state_key_that_cannot_be_used_is_refused_before_serving(tmp_path: Path):
@@ -155,7 +167,7 @@ def test_line_over_the_limit_leaves_the_rest_alone():
 
 def test_stats_are_told_at_the_end():
     done = run("wrap", "--stats", *server("'x'"), frames=[INITIALIZE])
-    assert done.stderr == b"dragoman: everything was carried\n"
+    assert done.stderr == b"dragoman: nothing was left out of a translated message\n"
 
 
 @pytest.mark.parametrize(
@@ -195,13 +207,11 @@ def test_closed_standard_streams_are_no_fault(closed, answered, tmp_path: Path):
     assert b"Traceback" not in done.stderr
 
 
-def loaded(code: str) -> set[str]:
+def loaded(code: str, frames: bytes = b"") -> set[str]:
+    """The modules that ``code`` imports; it may write whole lines to stdout."""
     script = f"import sys; before = set(sys.modules)\n{code}\nprint(*(set(sys.modules) - before))"
-    return set(
-        subprocess.run([sys.executable, "-c", script], stdin=subprocess.DEVNULL, stdout=-1, env=ENVIRONMENT, check=True)
-        .stdout.decode()
-        .split()
-    )
+    done = subprocess.run([sys.executable, "-c", script], input=frames, stdout=-1, env=ENVIRONMENT, check=True)
+    return set(done.stdout.decode().splitlines()[-1].split())
 
 
 def test_nothing_slow_is_imported_before_the_server_is_started():
@@ -230,3 +240,30 @@ def test_nothing_slow_is_imported_before_the_first_answer():
         "shutil",
     }
     assert modules & (slow | {"socket", "ssl", "subprocess", "tempfile", "threading", "urllib"}) == set()
+
+
+LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": MODERN}}
+
+
+@pytest.mark.parametrize("request_", [INITIALIZE, LIST], ids=["legacy", "modern"])
+def test_request_is_handled_without_slow_modules(request_):
+    pytest.importorskip("typing_extensions")  # msgspec would import it
+    code = f"from dragoman.wrap.cli import main; main({['wrap', *server(repr('x'))]!r})"
+    modules = loaded(code, json.dumps(request_).encode() + b"\n")
+    assert {"msgspec", "dragoman.bridge.face"} <= modules
+    slow = {"argparse", "asyncio", "dataclasses", "inspect", "logging", "pydantic", "subprocess", "typing_extensions"}
+    assert modules & slow == set()
+
+
+def test_typing_extensions_can_be_imported_after_serving():
+    pytest.importorskip("typing_extensions")
+    assert "typing_extensions" in loaded("import dragoman.wrap.serve; import typing_extensions")
+
+
+def test_garbage_is_collected_while_serving():
+    loaded("import dragoman.wrap.serve, gc; assert gc.isenabled()")
+
+
+def test_reason_why_the_server_cannot_be_started_is_said_once():
+    done = run("wrap", "--", "no-such-program", frames=[INITIALIZE])
+    assert done.stderr == b"dragoman: error: command not found: no-such-program\n"

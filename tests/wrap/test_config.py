@@ -24,6 +24,7 @@ def test_command_alone_gets_every_default():
     assert config.text("cwd") is None
     assert config.number("max-line") == 256 << 20
     assert config.number("probe-timeout") == 5.0
+    assert config.number("max-parked") == 64
     options = config.options()
     assert {name: getattr(options, name) for name in options.__slots__} == {
         "command_label": "npx server",
@@ -48,6 +49,10 @@ def test_values_are_taken_with_a_space_or_an_equals_sign():
     options = config.options()
     assert (options.request_timeout, options.server_era, options.list_ttl_ms, options.replay) == (2.5, "modern", 250, True)
     assert config.text("cwd") == "/x"
+
+
+def test_limit_of_parked_calls_is_taken():
+    assert parse(["--max-parked", "3", "--", "s"]).options().max_parked == 3
 
 
 def test_zero_means_no_limit_for_limits_only():
@@ -89,7 +94,17 @@ def test_count_that_is_none_is_refused(text):
         ([], "no server command: give it after --, as in: dragoman wrap -- npx some-server"),
         (["--probe"], "no server command: give it after --, as in: dragoman wrap -- npx some-server"),
         (["--"], "no server command after --, as in: dragoman wrap -- npx some-server"),
-        (["npx", "server"], "unexpected 'npx': put -- before the server's command, as in: dragoman wrap -- npx"),
+        (["npx", "server"], "unexpected 'npx': put -- before the server's command: dragoman wrap -- npx server"),
+        (
+            ["--cwd", "/a b", "--probe", "npx", "-y", "server"],
+            "unexpected 'npx': put -- before the server's command: dragoman wrap --cwd '/a b' --probe -- npx -y server",
+        ),
+        (
+            ["--env", "KEY=secret", "--env=TOKEN=secret=", "npx", "--env", "A=1"],
+            "unexpected 'npx': put -- before the server's command: dragoman wrap --env KEY=... --env=TOKEN=... -- npx --env A=1",
+        ),
+        (["-v", "--", "s"], "unknown option -v (for more on stderr: --log-level debug); see dragoman wrap --help"),
+        (["--max-parked", "0", "--", "s"], "--max-parked takes a whole number of at least 1, not '0'"),
         (["--prob", "--", "s"], "unknown option --prob (did you mean --probe?); see dragoman wrap --help"),
         (["-x", "--", "s"], "unknown option -x; see dragoman wrap --help"),
         (["--probe=yes", "--", "s"], "--probe takes no value"),

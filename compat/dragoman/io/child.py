@@ -67,7 +67,6 @@ class Child:
         self._deadline = 0.0
         self._streams = 2  # stdout and stderr, while they are open
         self._silent = False  # stdout ended
-        self._wide = False  # stdout was widened
         self._lost = False
         self._rung = 0  # of the ladder; 0: not closing
         self._grace = EXIT_WAIT
@@ -82,6 +81,8 @@ class Child:
 
     def write(self, data: bytes) -> None:
         """One frame for the server."""
+        if len(data) > BIG_LINE and not self.outlet.gone:
+            widen(self._process.stdin)
         self.outlet.write(data)
         if self.outlet.gone:
             self._suspect("closed its stdin")
@@ -190,8 +191,7 @@ class Child:
         if data:
             if lines := self._splitter.feed(data):
                 self._house.heard(self, lines)
-            if self._splitter.size > BIG_LINE and not self._wide:
-                self._wide = True
+            if self._splitter.size > BIG_LINE:
                 widen(self._process.stdout)
         else:
             self._suspect("closed its stdout but is still running", EOF_WAIT)

@@ -17,7 +17,6 @@ from contextlib import suppress
 
 from dragoman.io.events import CHUNK, Handler
 from dragoman.io.outlet import Outlet, nothing
-from dragoman.io.pipes import BIG_LINE, widen
 
 JOIN = 64 * 1024  # small frames are joined up to this much for one system call
 BIG_CHUNK = 1024 * 1024
@@ -158,7 +157,6 @@ class PolledOutlet:
         self._queue: deque[bytes | memoryview] = deque()
         self._waiting = False
         self._closing = False
-        self._wide = False
         self._fd, self._send = _sender(fd, owned)
         events.watch_peer(self._fd, self._ready)
 
@@ -169,9 +167,6 @@ class PolledOutlet:
         self._queue.append(data)
         self.backlog += len(data)
         if self.backlog >= JOIN:
-            if len(data) > BIG_LINE and not self._wide:
-                self._wide = True
-                widen(self._fd)
             self.flush()
 
     def flush(self) -> None:

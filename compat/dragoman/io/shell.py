@@ -99,6 +99,7 @@ class Shell:
         self._max_line = max_line
         self._grace = grace
         self._client_in = client_in
+        self._client_out = client_out
         self._client = events.outlet(client_out, owned=False)
         self._client.on_gone = self._client_gone
         self._splitter = LineSplitter(max_line)
@@ -109,7 +110,6 @@ class Shell:
         self._signals: list[int] = []
         self._closed = False  # the core knows that the client closed
         self._client_paused = False
-        self._client_wide = False  # the pipe that we read it from was widened
         self._servers_paused = False
         self._status: int | None = None
         self._signal_status = 0
@@ -276,8 +276,7 @@ class Shell:
                 self._ask(self._core.client_too_long, line.head, line.size, monotonic())
         if not data:
             self._close_client()
-        elif self._splitter.size > BIG_LINE and not self._client_wide:
-            self._client_wide = True
+        elif self._splitter.size > BIG_LINE:
             widen(self._client_in)
 
     def _client_gone(self) -> None:
@@ -319,6 +318,8 @@ class Shell:
         return True
 
     def _to_client(self, effect: ToClient) -> None:
+        if len(effect.data) > BIG_LINE:
+            widen(self._client_out)
         self._client.write(effect.data)
 
     def _to_server(self, effect: ToServer) -> None:

@@ -46,7 +46,12 @@ TABLE: tuple[Option, ...] = (
     ),
     Option("probe-timeout", "seconds", 5.0, "how long the probe may take"),
     Option("start-timeout", "limit", 60.0, "the server must have answered its handshake by then; 0: no limit"),
-    Option("request-timeout", "limit", 600.0, "a request without an answer fails after this (progress starts it anew, ten times at most); 0: no limit"),
+    Option(
+        "request-timeout",
+        "limit",
+        600.0,
+        "a request without an answer fails after this (progress starts it anew, ten times at most); 0: no limit",
+    ),
     Option("question-timeout", "limit", 600.0, "a call waiting for the user is given up after this; 0: no limit"),
     Option("question-window", "seconds", 0.02, "quiet time after which the questions of a call are sent together"),
     Option("drain-timeout", "seconds", 5.0, "at the end, wait this long after the last output for what is in flight"),
@@ -55,13 +60,21 @@ TABLE: tuple[Option, ...] = (
     Option("max-parked", "count", 64, "calls that wait for the user at once; one more, and the oldest is given up"),
     Option("one-call-per-session", "flag", default=False, about="run calls one after another, so that a question has one owner"),
     Option("isolate-capabilities", "flag", default=False, about="one server process for each set of client capabilities"),
-    Option("replay", "flag", default=False, about="run a call a second time when its saved state is gone: only for tools that may run twice"),
+    Option(
+        "replay", "flag", default=False, about="run a call a second time when its saved state is gone: only for tools that may run twice"
+    ),
     Option("state-key-file", "text", None, "key that seals requestState, so that a later process recognises old state", "FILE"),
     Option("strict", "flag", default=False, about="refuse results that would have to be repaired"),
     Option("list-ttl", "seconds", 0.0, "how long clients may cache lists of servers that announce changes"),
     Option("env", "pair", None, "set a variable for the server (repeatable; the environment is inherited)"),
     Option("cwd", "text", None, "the server's working directory", "DIRECTORY"),
-    Option("record", "text", None, "write everything said on both sides to this file, as JSON lines (overwritten; secrets are in clear)", "FILE"),
+    Option(
+        "record",
+        "text",
+        None,
+        "write everything said on both sides to this file, as JSON lines (overwritten; secrets are in clear)",
+        "FILE",
+    ),
     Option("log-level", "|".join(LOG_LEVELS), "warning", "what is told on stderr"),
     Option("stats", "flag", default=False, about="at the end, tell on stderr what was left out of translated messages"),
 )
@@ -223,7 +236,9 @@ def _without_values(words: list[str]) -> list[str]:
         if word == "--":
             return shown + words[number:]
         is_pair = word.startswith("--env=") or words[number - 1 : number] == ["--env"]
-        shown.append(word[: word.find("=", len("--env=") if word.startswith("--env=") else 0)] + "=..." if is_pair and "=" in word else word)
+        shown.append(
+            word[: word.find("=", len("--env=") if word.startswith("--env=") else 0)] + "=..." if is_pair and "=" in word else word
+        )
     return shown
 
 

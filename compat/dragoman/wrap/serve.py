@@ -6,13 +6,16 @@ import os
 import time
 from typing import BinaryIO
 
-from dragoman.bridge.effects import ERROR, INFO
-from dragoman.bridge.options import Options
-from dragoman.io.events import Events, default_events
-from dragoman.io.launcher import Launcher
-from dragoman.io.log import LEVELS, Log
-from dragoman.io.shell import Core, Shell
-from dragoman.wrap.config import Config
+from dragoman.io.imports import quick_imports
+
+with quick_imports():
+    from dragoman.bridge.effects import ERROR, INFO
+    from dragoman.bridge.options import Options
+    from dragoman.io.events import Events, default_events
+    from dragoman.io.launcher import Launcher
+    from dragoman.io.log import LEVELS, Log
+    from dragoman.io.shell import Core, Shell
+    from dragoman.wrap.config import Config
 
 
 def serve(config: Config, options: Options, launcher: Launcher, fault: str | None) -> int:
@@ -20,7 +23,7 @@ def serve(config: Config, options: Options, launcher: Launcher, fault: str | Non
     events = default_events()
     log = Log(events.outlet(2, owned=False), LEVELS[config.text("log-level") or "warning"])
     if fault is not None:
-        log.say(ERROR, fault)
+        log.announce(ERROR, fault)
         log.flush()
     try:
         key = _key(config)
@@ -32,7 +35,8 @@ def serve(config: Config, options: Options, launcher: Launcher, fault: str | Non
         return 2
     if config.flag("probe") and fault is None and options.server_era == "auto":
         _probe(config, options, launcher, events, log)
-    from dragoman.bridge.face import DualFace
+    with quick_imports():
+        from dragoman.bridge.face import DualFace
 
     core: Core = DualFace(options, os.urandom(8).hex(), os.urandom, time.time, key)
     if recording is not None:
