@@ -23,14 +23,12 @@ from dragoman.bridge import effects
 from dragoman.bridge.calls import Call, Turns
 from dragoman.bridge.capabilities import for_server
 from dragoman.bridge.context import Context
-from dragoman.bridge.envelope import SUPPORTED
-from dragoman_specs.names import META_CLIENT_CAPABILITIES, META_CLIENT_INFO, META_PROTOCOL_VERSION, UNSUPPORTED_PROTOCOL_VERSION
-from dragoman_specs.version import LATEST_LEGACY, LATEST_MODERN, Era, Version, nearest_legacy, parse
+from dragoman.bridge.era import MODERN, OWN_INFO, discover_params, judge
+from dragoman_specs.version import LATEST_LEGACY, Era, Version, nearest_legacy, parse
 
 UNOPENED, STARTING, READY, FAILED, LOST = "unopened", "starting", "ready", "failed", "lost"
 PATIENCE = 5.0
 """Seconds for an answer to a request of the bridge's own: servers in the field ignore methods that they do not know."""
-OWN_INFO = b'{"name":"dragoman","title":"dragoman protocol bridge","version":"0.1.0"}'
 
 Answer = frame.Result | frame.Failure
 Waiter = Callable[[Answer], None]
@@ -125,13 +123,13 @@ class Session:
         """The server knows no ``initialize``: perhaps it is modern (basic/versioning, stdio fall-forward)."""
 
         def discovered(answer: Answer) -> None:
-            if names_modern(answer):
+            if judge(answer)[0] == MODERN:
                 self.is_modern = True
                 self.fail("the server is modern")
             else:
                 self.fail(f"the server refused initialize: {refusal}")
 
-        self.request("server/discover", probe_params(), discovered, patience=PATIENCE)
+        self.request("server/discover", discover_params(), discovered, patience=PATIENCE)
 
     def fail(self, why: str) -> None:
         """The handshake came to nothing."""
@@ -206,24 +204,6 @@ class Session:
         for name in path:
             here = here.get(name) if isinstance(here, dict) else None
         return here is not None and here is not False
-
-
-def probe_params() -> bytes:
-    """Params of a ``server/discover`` of the bridge's own."""
-    meta = {META_PROTOCOL_VERSION: str(LATEST_MODERN), META_CLIENT_INFO: Raw(OWN_INFO), META_CLIENT_CAPABILITIES: {}}
-    return frame.encode({"_meta": meta})
-
-
-def names_modern(answer: Answer) -> bool:
-    """Whether an answer to ``server/discover`` proves a modern server (a list of modern revisions is the only proof)."""
-    if isinstance(answer, frame.Result):
-        members = frame.members(answer.result) or {}
-        versions = frame.tree(members["supportedVersions"]) if "supportedVersions" in members else None
-    else:
-        error = frame.tree(answer.error)
-        data = error.get("data") if isinstance(error, dict) and error.get("code") == UNSUPPORTED_PROTOCOL_VERSION else None
-        versions = data.get("supported") if isinstance(data, dict) else None
-    return isinstance(versions, list) and any(version in SUPPORTED for version in versions)
 
 
 def _error_text(error: Raw) -> str:

@@ -9,74 +9,34 @@ from __future__ import annotations
 
 from time import monotonic
 
-import msgspec
-
-from dragoman import __version__
+from dragoman import frame
 from dragoman.bridge.effects import INFO
+from dragoman.bridge.era import LEGACY, discover_params, judge
 from dragoman.io.child import Child
 from dragoman.io.command import CannotStart
 from dragoman.io.events import Events
 from dragoman.io.launcher import Launcher
 from dragoman.io.lines import TooLong
 from dragoman.io.log import Log
-from dragoman_specs import names
-from dragoman_specs.version import Era, Version, parse
 
-_ID = "dragoman-probe"
+_ID = b'"dragoman-probe"'
 _MAX_LINE = 1 << 20
 _KILL_GRACE = 0.1
 
 
-class _Answer(msgspec.Struct):
-    """As much of a JSON-RPC frame as the verdict needs."""
-
-    id: object = None
-    method: object = None
-    result: object = msgspec.UNSET
-    error: object = msgspec.UNSET
-
-
 def question() -> bytes:
     """The probe's one frame: ``server/discover`` with the complete modern envelope."""
-    meta = {
-        names.META_PROTOCOL_VERSION: Version.V2026_07_28,
-        names.META_CLIENT_CAPABILITIES: {},
-        names.META_CLIENT_INFO: {"name": "dragoman", "version": __version__},
-    }
-    return msgspec.json.encode({"jsonrpc": "2.0", "id": _ID, "method": "server/discover", "params": {"_meta": meta}}) + b"\n"
+    return frame.request(_ID, "server/discover", discover_params())
 
 
 def verdict(line: bytes) -> tuple[str, str] | None:
     """("modern" or "legacy", why) if ``line`` answers the probe, else ``None``."""
-    try:
-        answer = msgspec.json.decode(line, type=_Answer)
-    except (msgspec.DecodeError, RecursionError):
-        return None
-    if answer.method is not None or answer.id != _ID:
-        return None
-    if answer.result is not msgspec.UNSET:
-        return _of_versions(answer.result, "supportedVersions", "its server/discover")
-    if not isinstance(answer.error, dict):
-        return "legacy", "it answered server/discover with neither a result nor an error"
-    code = answer.error.get("code")
-    data = answer.error.get("data")
-    if code == names.UNSUPPORTED_PROTOCOL_VERSION:
-        return _of_versions(data, "supported", "its refusal of our revision")
-    if code == names.MISSING_CLIENT_CAPABILITY and isinstance(data, dict) and isinstance(data.get("requiredCapabilities"), dict):
-        return "modern", "it asks for client capabilities"
-    if code == names.HEADER_MISMATCH and isinstance(answer.error.get("message"), str):
-        return "modern", "it compares headers"
-    return "legacy", f"it answered server/discover with error {code}"
-
-
-def _of_versions(holder: object, member: str, where: str) -> tuple[str, str]:
-    versions = holder.get(member) if isinstance(holder, dict) else None
-    if not isinstance(versions, list):
-        return "legacy", f"{where} names no revisions"
-    known = [parse(version) for version in versions if isinstance(version, str)]
-    if any(version is not None and version.era is Era.MODERN for version in known):
-        return "modern", f"{where} names a modern revision"
-    return "legacy", f"{where} names no modern revision"
+    answer = frame.parse(line, lenient=True)
+    if isinstance(answer, frame.Result | frame.Failure) and answer.id == _ID:
+        return judge(answer)
+    if isinstance(answer, frame.Malformed) and answer.id == _ID:
+        return LEGACY, "it answered server/discover with neither a result nor an error"
+    return None
 
 
 class Probe:
