@@ -86,7 +86,7 @@ _HEADROOM = 60
 _PIECE = 64 * 1024
 _METHODS: dict[bytes, str] = {}
 _TEXTS: dict[str, bytes] = {}
-_KEPT = 512
+_KEPT, _KEPT_LENGTH = 512, 128
 
 
 def parse(line: bytes, *, lenient: bool = False) -> Frame | list[Frame] | None:
@@ -185,7 +185,7 @@ def method_name(raw: bytes) -> str | None:
     name = _METHODS.get(raw)
     if name is None and raw[:1] == b'"':
         name = _decode_text(raw)
-        if len(_METHODS) < _KEPT:
+        if len(_METHODS) < _KEPT and len(raw) <= _KEPT_LENGTH:
             _METHODS[raw] = name
     return name
 
@@ -195,7 +195,7 @@ def _method_text(name: str) -> bytes:
     text = _TEXTS.get(name)
     if text is None:
         text = encode(name)
-        if len(_TEXTS) < _KEPT:
+        if len(_TEXTS) < _KEPT and len(name) <= _KEPT_LENGTH:
             _TEXTS[name] = text
     return text
 
@@ -224,8 +224,11 @@ _lossless = msgspec.json.Decoder(float_hook=lambda text: Raw(text.encode())).dec
 
 
 def tree(raw: Raw | bytes) -> Any:
-    """The whole value with every number exact (fractions stay raw text)."""
-    return _lossless(raw)
+    """The whole value with every number exact (fractions stay raw text); None for an integer of thousands of digits."""
+    try:
+        return _lossless(raw)
+    except msgspec.ValidationError:
+        return None
 
 
 def text(raw: Raw | None) -> str | None:

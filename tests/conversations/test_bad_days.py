@@ -175,3 +175,88 @@ def test_noise_on_stdout_is_shown_for_a_while_and_then_counted(converse: Convers
         talk.server_line(b"y")
     assert len([line for line in talk.log if line.startswith("* log: the server wrote on stdout")]) == 20
     assert len(talk.losses) == 980
+
+
+BIG = b"9" * 5000
+
+
+def test_broken_answer_is_charged_to_its_own_call_whatever_ids_it_holds(converse: Converse) -> None:
+    talk = converse(judged=False)
+    talk.meet()
+    talk.call("a", id="first")
+    first = talk.pending("tools/call")
+    talk.call("b", id="second")
+    second = talk.pending("tools/call")
+    nested = b'{"result":{"content":[],"structuredContent":{"id":%d,"x":NaN}},"jsonrpc":"2.0","id":%d}' % (first, second)
+    talk.server_line(nested)
+    assert talk.error_of("second")["code"] == -32603
+    talk.server_frame({"jsonrpc": "2.0", "id": first, "result": TEXT})
+    assert talk.result_of("first")["content"] == TEXT["content"]
+
+
+def test_head_of_a_line_over_the_limit_does_not_name_another_call(converse: Converse) -> None:
+    talk = converse(judged=False)
+    talk.meet()
+    talk.call("a", id="first")
+    first = talk.pending("tools/call")
+    talk.call("b", id="second")
+    head = b'{"result":{"structuredContent":{"id":%d}' % first
+    talk._carry(talk.face.server_too_long(talk.session, head, 1 << 30, talk.now))
+    assert talk.to_client[-1]["id"] == "hello"
+    assert any("could not be told" in detail for detail in talk.losses)
+
+
+def test_client_line_over_the_limit_does_not_answer_a_call_in_flight(converse: Converse) -> None:
+    talk = converse(judged=False)
+    talk.meet()
+    talk.call("a", id=7)
+    talk._carry(talk.face.client_too_long(b'{"jsonrpc":"2.0","id":7,"params":{"x":"', 1 << 30, talk.now))
+    assert talk.to_client[-1]["error"]["code"] == -32600
+    assert "id" not in talk.to_client[-1]
+
+
+def test_relayed_request_is_answered_once_though_its_answer_comes_after_the_error(converse: Converse) -> None:
+    talk = converse(relayed=True)
+    talk.client_frame({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}})
+    talk.server_frame({"jsonrpc": "2.0", "id": 1, "result": {"protocolVersion": "2025-06-18"}})
+    talk.client_frame({"jsonrpc": "2.0", "id": 2, "method": "tools/list"})
+    talk.server_line(b'{"jsonrpc":"2.0","id":2,"result":{"x":NaN}}')
+    talk.server_frame({"jsonrpc": "2.0", "id": 2, "result": {"tools": []}})
+    assert talk.error_of(2)["code"] == -32603
+
+
+def test_number_of_thousands_of_digits_in_a_handshake_or_a_form_hangs_nobody(converse: Converse) -> None:
+    talk = converse(judged=False)
+    talk.client("server/discover", id=1)
+    wire_id = talk.pending("initialize")
+    result = b'{"protocolVersion":"2025-06-18","capabilities":{"tools":{},"experimental":{"x":{"n":%b}}}}' % BIG
+    talk.server_line(b'{"jsonrpc":"2.0","id":%d,"result":%b}' % (wire_id, result))
+    assert "tools" in talk.result_of(1)["capabilities"]
+    talk.call("a", id=2)
+    form = b'{"type":"object","properties":{"a":{"type":"integer","minimum":%b}}}' % BIG
+    talk.server_line(b'{"jsonrpc":"2.0","id":"q","method":"elicitation/create","params":{"message":"m","requestedSchema":%b}}' % form)
+    assert "error" in talk.answers_of_client("q")[0]
+
+
+def test_server_that_never_stops_asking_does_not_keep_the_round_back(converse: Converse) -> None:
+    talk = converse(judged=False)
+    talk.meet()
+    talk.call("a", id=1)
+    for number in range(300):
+        talk.ask_form(f"q{number}", "m", a=NAME)
+        talk.pass_time(0.012)
+    # Five windows after the first question its round goes out, with what there is.
+    assert 2 <= len(talk.result_of(1)["inputRequests"]) <= 12
+
+
+def test_modern_call_beside_a_legacy_connection_that_dies_is_answered(converse: Converse) -> None:
+    talk = converse(judged=False)
+    talk.meet()
+    modern = talk.session
+    talk.call("a", id="m")
+    talk.client_frame({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}})
+    talk.server_frame({"jsonrpc": "2.0", "id": 1, "result": {"protocolVersion": "2025-06-18"}})
+    assert talk.session != modern
+    talk.server_dies()
+    assert talk.finished == 1
+    assert talk.error_of("m")["code"] == -32603

@@ -281,9 +281,10 @@ class Answers:
             return
         self.broken(session, line, errors.unreadable_answer(fault.message))
 
-    def broken(self, session: Session, line: bytes, refusal: Refusal) -> None:
-        """Answer whoever waits for a line that could not be read (``line`` may be its head only)."""
-        wire_id = next((known for known in (self.owner(session, found) for found in ids_in(line)) if known is not None), None)
+    def broken(self, session: Session, line: bytes, refusal: Refusal, *, whole: bool = True) -> None:
+        """Answer whoever waits for a line that could not be read (not ``whole``: ``line`` is its head only)."""
+        found = (self.owner(session, text) for text in ids_in(line, whole=whole))
+        wire_id = next((known for known in found if known is not None), None)
         if wire_id is None and len(session.pending) == 1:
             wire_id = next(iter(session.pending))
         if wire_id is None:

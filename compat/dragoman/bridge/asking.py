@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 _HELD = 16
 _WINDOWS = 5
+_QUESTIONS = 64
 
 
 class _Held(Struct):
@@ -93,6 +94,9 @@ class Asking:
                 question = again
         if self._refused(call, question):
             return
+        if len(call.questions) >= _QUESTIONS:
+            self.answer(session, question, errors.server_fault(f"More than {_QUESTIONS} questions of one call are open"))
+            return
         key = unique_key(question, call.keys)
         call.keys.add(key)
         offer = call.offers.pop(key, None)
@@ -145,7 +149,7 @@ class Asking:
         if call.number not in self._asking:
             self._asking[call.number] = call
             call.asked_at = self._context.now
-        self._context.timer(f"ask:{call.number}", self._context.options.question_window)
+            self._context.timer(f"ask:{call.number}", self._context.options.question_window)
 
     def on_timer(self, number: int) -> None:
         """The window of a call has passed."""

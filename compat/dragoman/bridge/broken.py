@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import re
 
-_ID = re.compile(rb'"id"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d+)')
+_VALUE = rb'("(?:[^"\\]|\\.)*"|-?\d+)(?:\.0+)?'
+_SCALAR = rb'(?:"(?:[^"\\]|\\.)*"|[-+.\w]+)'
+# Only a top-level id counts: one that stands before anything nested, or right before the brace that ends the line.
+_FIRST = re.compile(rb'\s*\{(?:\s*"[^"\\]*"\s*:\s*' + _SCALAR + rb'\s*,)*?\s*"id"\s*:\s*' + _VALUE + rb"\s*[,}]")
+_LAST = re.compile(rb'[,{]\s*"id"\s*:\s*' + _VALUE + rb"\s*\}\s*$")
 _CALLS = re.compile(rb'\s*\{[^{\[]*"method"\s*:')
 _REACH = 4096
 
@@ -20,9 +24,12 @@ def is_call(line: bytes) -> bool:
     return _CALLS.match(line[:_REACH]) is not None
 
 
-def ids_in(line: bytes) -> list[bytes]:
-    """JSON texts of the ids named near the start and the end of a line, likeliest first."""
-    return [found[1] for found in _ID.finditer(line[:_REACH] + b" " + line[-_REACH:])]
+def ids_in(line: bytes, *, whole: bool = True) -> list[bytes]:
+    """The JSON text of a broken line's own id, if it can be told; ``whole`` says that the line's end is there too."""
+    found = _FIRST.match(line[:_REACH])
+    if found is None and whole and line.count(b"{") == line.count(b"}"):
+        found = _LAST.search(line[-_REACH:])
+    return [] if found is None else [found[1]]
 
 
 def shown(line: bytes) -> str:

@@ -79,7 +79,9 @@ class DualFace:
     def client_too_long(self, head: bytes, size: int, now: float) -> list[Effect]:
         """A line of the client's over the limit was skipped; ``head`` is its beginning."""
         self.context.now = now
-        owner = next(iter(ids_in(head)), None)
+        owner = next(iter(ids_in(head, whole=False)), None)
+        if owner is not None and self._upgrade.holds(frame.id_key(owner)):
+            owner = None
         self.context.refuse(owner, errors.client_line_too_long(size))
         return self._done()
 
@@ -236,6 +238,7 @@ class DualFace:
             self._legacy = None
             if was_initialized:
                 # A legacy connection is its process: the host sees it end and starts it again.
+                self._upgrade.give_up_all()
                 self._finish(1)
 
     def _fault(self, fault: Exception) -> None:

@@ -102,9 +102,16 @@ class Hearing:
         if request.method == "ping":
             session.answer(request.id, "result", b"{}")
         elif request.method in _QUESTIONS:
-            self._bridge.parking.asking.ask(session, request)
+            self._question(session, request)
         else:
             self._context.refuse_server(session.number, request.id, errors.unknown_method(request.method))
+
+    def _question(self, session: Session, request: frame.Request) -> None:
+        try:
+            self._bridge.parking.asking.ask(session, request)
+        except Exception as fault:
+            self._context.refuse_server(session.number, request.id, errors.own_fault(type(fault).__name__))
+            raise
 
     def _notified(self, session: Session, note: frame.Notification) -> None:
         params = frame.members(note.params)
@@ -152,4 +159,4 @@ class Hearing:
         session = self._bridge.pool.by_number(number)
         if session is not None:
             session.last_output = self._context.now
-            self._bridge.answers.broken(session, head, errors.answer_too_long(size))
+            self._bridge.answers.broken(session, head, errors.answer_too_long(size), whole=False)

@@ -26,6 +26,7 @@ class Relay:
         self._context = context
         self.number = number
         self.revision: Version | None = None
+        self._refused: set[bytes] = set()
         self._in_flight: dict[bytes, tuple[bytes, str]] = {}
 
     @property
@@ -62,7 +63,12 @@ class Relay:
             return
         for item in message if isinstance(message, list) else [message]:
             if isinstance(item, frame.Result | frame.Failure) and item.id is not None:
-                owner = self._in_flight.pop(frame.id_key(item.id), None)
+                key = frame.id_key(item.id)
+                owner = self._in_flight.pop(key, None)
+                if owner is None and key in self._refused:
+                    self._refused.discard(key)
+                    self._context.loss("id", "an answer to a request that was answered with an error before")
+                    return
                 if owner is not None and owner[1] == "initialize":
                     self._handshake(item)
         self._context.served = True
@@ -78,9 +84,9 @@ class Relay:
 
     def too_long(self, head: bytes, size: int) -> None:
         """A line over the limit was skipped."""
-        self._broken(head, errors.answer_too_long(size))
+        self._broken(head, errors.answer_too_long(size), whole=False)
 
-    def _broken(self, line: bytes, refusal: Refusal) -> None:
+    def _broken(self, line: bytes, refusal: Refusal, *, whole: bool = True) -> None:
         if not looks_like_frame(line):
             self._context.noise(shown(line))
             return
@@ -88,13 +94,14 @@ class Relay:
         if is_call(line):
             self._context.loss("framing", "a request or notification of the server's that could not be read")
             return
-        key = next((key for key in map(frame.id_key, ids_in(line)) if key in self._in_flight), None)
+        key = next((key for key in map(frame.id_key, ids_in(line, whole=whole)) if key in self._in_flight), None)
         if key is None and len(self._in_flight) == 1:
             key = next(iter(self._in_flight))
         if key is None:
             self._context.loss("framing", f"{refusal.message}; whose it was could not be told")
         else:
             self._context.refuse(self._in_flight.pop(key)[0], refusal)
+            self._refused.add(key)
 
     def give_up(self, refusal: Refusal) -> None:
         """Answer every request in flight with an error."""

@@ -113,6 +113,8 @@ class Child:
 
     def tick(self, now: float) -> None:
         """Look whether the process has ended, and take the next step if it is time for one."""
+        if self.ended:  # its descriptors are closed, and their numbers may be another's by now
+            return
         exited = self._process.poll() is not None
         self.due = None
         if self._rung:

@@ -46,6 +46,7 @@ from dragoman.io.process import Process
 from dragoman.io.timers import Timers
 
 _FLUSH_WAIT = 5.0  # at the end: how long the client may take nothing of what is queued for it
+_OWED = 4
 _HURRY = 0.2  # the grace of each rung of the ladder after a second signal
 
 
@@ -203,10 +204,13 @@ class Shell:
 
     def _balance(self, backlog: int) -> None:
         """Pause and resume reading; ``backlog`` is that of the server that is furthest behind."""
-        if not self._client_paused and backlog > HIGH_WATER:
+        # A client that takes nothing must not make us pile up answers; far over the mark, because one that writes all it has
+        # before it reads is not to be stopped for a little.
+        owed = self._client.backlog
+        if not self._client_paused and (backlog > HIGH_WATER or owed > _OWED * HIGH_WATER):
             self._client_paused = True
             self.events.pause(self._client_in)
-        elif self._client_paused and backlog <= LOW_WATER:
+        elif self._client_paused and backlog <= LOW_WATER and owed <= HIGH_WATER:
             self._client_paused = False
             self.events.resume(self._client_in)
         if not self._servers_paused and self._client.backlog > HIGH_WATER:

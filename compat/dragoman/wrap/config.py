@@ -134,7 +134,8 @@ def label(command: list[str]) -> str:
     """A short name for error texts, which may reach a model: never more of the command line than can hold no secret."""
     words = [command[0].replace("\\", "/").rpartition("/")[2]]
     if words[0].lower().rpartition(".")[0] in RUNNERS or words[0].lower() in RUNNERS:
-        plain = [word for word in command[1:] if not word.startswith("-")][:1]
+        inline = any(word in ("-c", "-e", "--eval", "-p", "--print") for word in command[1:])  # the next word is a program
+        plain = [] if inline else [word for word in command[1:] if not word.startswith("-")][:1]
         words += [word if word.startswith("@") else word.replace("\\", "/").rpartition("/")[2] for word in plain]
     return " ".join(words)[:100]
 
