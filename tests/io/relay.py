@@ -27,7 +27,7 @@ from dragoman.bridge.effects import (
 from dragoman.io.events import Events, default_events
 from dragoman.io.launcher import Launcher
 from dragoman.io.log import LEVELS, Log
-from dragoman.io.shell import Shell
+from dragoman.io.shell import STALL, Shell
 from dragoman.io.threaded import ThreadEvents
 
 
@@ -96,10 +96,11 @@ def main(words: list[str]) -> int:
     drain = float(ours[ours.index("--drain") + 1]) if "--drain" in ours else 5.0
     max_line = int(ours[ours.index("--max-line") + 1]) if "--max-line" in ours else 256 << 20
     grace = float(ours[ours.index("--grace") + 1]) if "--grace" in ours else 2.0
+    stall = float(ours[ours.index("--stall") + 1]) if "--stall" in ours else STALL
     log = Log(events.outlet(2, owned=False), LEVELS[level])
     launcher = Launcher(command, dict(os.environ), None, "the server")
     launcher.prepare()
-    return Shell(Relay(drain), launcher, events, log, max_line=max_line, grace=grace).run()
+    return Shell(Relay(drain), launcher, events, log, max_line=max_line, grace=grace, stall=stall).run()
 
 
 if __name__ == "__main__":

@@ -159,6 +159,23 @@ def test_server_that_never_reads_does_not_hold_up_the_end(relay):
     assert b"nothing came any more" in err
 
 
+def test_server_that_takes_nothing_for_too_long_is_lost_and_the_next_frame_gets_another(relay, tmp_path: Path):
+    mark = tmp_path / "second"
+    code = f"""
+import os, sys, time
+if not os.path.exists({str(mark)!r}):
+    open({str(mark)!r}, "w").close()
+    time.sleep(1000)
+for line in sys.stdin.buffer:
+    sys.stdout.buffer.write(line); sys.stdout.flush()
+"""
+    bridge = relay(code, "--stall", "0.3", "--grace", "0.1")
+    bridge.send(b"x" * (20 << 20) + b"\n")
+    assert bridge.line() == b"lost 1: the server takes nothing of what is written to its stdin"
+    bridge.send(b"again\n")
+    assert bridge.line() == b"again"
+
+
 def test_session_closed_by_the_core_ends_its_server_and_the_next_gets_another(relay, held):
     bridge = relay("import os; print(os.getpid(), input(), flush=True); input()")
     bridge.send(b"1\n")

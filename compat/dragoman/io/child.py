@@ -19,6 +19,7 @@ from typing import Protocol
 
 from dragoman.io.events import Events
 from dragoman.io.lines import LineSplitter, TooLong
+from dragoman.io.outlet import HIGH_WATER
 from dragoman.io.pipes import BIG_LINE, widen
 from dragoman.io.process import Process
 
@@ -68,6 +69,8 @@ class Child:
         self._streams = 2  # stdout and stderr, while they are open
         self._silent = False  # stdout ended
         self._lost = False
+        self._pressed = 0  # what was queued when the server last took something, while that is too much
+        self._pressed_at: float | None = None
         self._rung = 0  # of the ladder; 0: not closing
         self._grace = EXIT_WAIT
         house.events.watch(process.stderr, self._on_stderr)
@@ -86,6 +89,23 @@ class Child:
         self.outlet.write(data)
         if self.outlet.gone:
             self._suspect("closed its stdin")
+
+    def press(self, now: float, stall: float, most: int) -> None:
+        """See that the server takes what is queued for it: nothing for ``stall`` seconds, or more than ``most`` bytes, is a loss.
+
+        While so much is queued the client is not read, so a server that has stopped reading would hold up everybody.
+        """
+        backlog = self.outlet.backlog
+        if self._lost or self.session is None:
+            return
+        if backlog <= HIGH_WATER:
+            self._pressed_at = None
+        elif self._pressed_at is None or backlog < self._pressed:
+            self._pressed, self._pressed_at = backlog, now
+        if backlog > most or (self._pressed_at is not None and now >= self._pressed_at + stall):
+            self._suspect("takes nothing of what is written to its stdin", 0.0)
+        elif self._pressed_at is not None:
+            self.due = min(self.due or self._pressed_at + stall, self._pressed_at + stall)
 
     def pause(self) -> None:
         """Let stdout wait (nobody takes what it says)."""

@@ -47,6 +47,7 @@ from dragoman.io.timers import Timers
 
 _FLUSH_WAIT = 5.0  # at the end: how long the client may take nothing of what is queued for it
 _OWED = 4
+STALL = 30.0  # a server that takes nothing of a full queue for so long is given up
 _HURRY = 0.2  # the grace of each rung of the ladder after a second signal
 
 
@@ -90,6 +91,7 @@ class Shell:
         *,
         max_line: int,
         grace: float = EXIT_WAIT,
+        stall: float = STALL,
         client_in: int = 0,
         client_out: int = 1,
     ) -> None:
@@ -99,6 +101,7 @@ class Shell:
         self._log = log
         self._max_line = max_line
         self._grace = grace
+        self._stall = stall
         self._client_in = client_in
         self._client_out = client_out
         self._client = events.outlet(client_out, owned=False)
@@ -196,6 +199,7 @@ class Shell:
             if outlet.backlog:
                 outlet.flush()
                 backlog = max(backlog, outlet.backlog)
+                child.press(monotonic(), self._stall, _OWED * HIGH_WATER + self._max_line)
             ended = ended or child.ended
         if ended:
             self._children = [child for child in self._children if not child.ended]
