@@ -260,3 +260,14 @@ def test_modern_call_beside_a_legacy_connection_that_dies_is_answered(converse: 
     talk.server_dies()
     assert talk.finished == 1
     assert talk.error_of("m")["code"] == -32603
+
+
+def test_relayed_id_that_is_used_again_after_an_error_gets_its_answer(converse: Converse) -> None:
+    talk = converse(relayed=True)
+    talk.client_frame({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}})
+    talk.server_frame({"jsonrpc": "2.0", "id": 1, "result": {"protocolVersion": "2025-06-18"}})
+    talk.client_frame({"jsonrpc": "2.0", "id": 2, "method": "tools/list"})
+    talk.server_line(b'{"jsonrpc":"2.0","id":2,"result":{"x":NaN}}')
+    talk.client_frame({"jsonrpc": "2.0", "id": 2, "method": "tools/list"})
+    talk.server_frame({"jsonrpc": "2.0", "id": 2, "result": {"tools": []}})
+    assert talk.to_client[-1] == {"jsonrpc": "2.0", "id": 2, "result": {"tools": []}}

@@ -46,7 +46,9 @@ class Relay:
             self._context.open(self.number)
         for item in message if isinstance(message, list) else [message]:
             if isinstance(item, frame.Request):
-                self._in_flight[frame.id_key(item.id)] = (item.id, item.method)
+                key = frame.id_key(item.id)
+                self._refused.discard(key)
+                self._in_flight[key] = (item.id, item.method)
             elif isinstance(item, frame.Notification) and item.method == "notifications/cancelled":
                 target = bytes((frame.members(item.params) or {}).get("requestId", Raw(b"null")))
                 if frame.valid_id(target):
@@ -65,7 +67,7 @@ class Relay:
             if isinstance(item, frame.Result | frame.Failure) and item.id is not None:
                 key = frame.id_key(item.id)
                 owner = self._in_flight.pop(key, None)
-                if owner is None and key in self._refused:
+                if owner is None and key in self._refused and not isinstance(message, list):
                     self._refused.discard(key)
                     self._context.loss("id", "an answer to a request that was answered with an error before")
                     return
@@ -112,6 +114,7 @@ class Relay:
     def lost(self, reason: str) -> None:
         """The process is gone; the next message would start another."""
         self.number = None
+        self._refused.clear()
         self._context.unserved = True
         self.give_up(errors.server_ended(reason))
 
