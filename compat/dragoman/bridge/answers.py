@@ -175,7 +175,7 @@ class Answers:
 
     def listen_result(self, client_id: bytes) -> bytes:
         """``SubscriptionsListenResult``: the graceful end of a stream."""
-        meta = {META_SUBSCRIPTION_ID: Raw(client_id)}
+        meta = {META_SUBSCRIPTION_ID: Raw(self._context.spoken(client_id))}
         session = self._bridge.pool.anyone()
         if session is not None and session.server_info:
             meta[META_SERVER_INFO] = Raw(session.server_info)

@@ -85,11 +85,13 @@ class Call:
         self.log_level = envelope.log_level
 
     @property
-    def progress_token(self) -> bytes | None:
-        """The progress token of the newest request that waits and has one."""
-        if len(self.waiters) == 1:
-            return self.tokens.get(self.waiters[0])
-        return next((token for token in map(self.tokens.get, reversed(self.waiters)) if token is not None), None)
+    def asks_progress(self) -> tuple[bytes, bytes] | None:
+        """The newest request that waits and has a progress token: its id and the token."""
+        for waiter in reversed(self.waiters):
+            token = self.tokens.get(waiter)
+            if token is not None:
+                return waiter, token
+        return None
 
     @property
     def may_ask(self) -> bool:

@@ -5,7 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from dragoman import frame
-from dragoman.bridge.effects import WARNING, CancelTimer, CloseSession, Effect, Log, Loss, OpenSession, SetTimer, ToClient, ToServer
+from dragoman.bridge.effects import (
+    FAILURE,
+    NOTE,
+    RESULT,
+    WARNING,
+    CancelTimer,
+    CloseSession,
+    Effect,
+    Log,
+    Loss,
+    OpenSession,
+    SetTimer,
+    ToClient,
+    ToServer,
+)
 from dragoman.bridge.ids import Ids
 from dragoman.bridge.options import Options
 from dragoman.bridge.sealing import Sealer
@@ -16,12 +30,19 @@ _FOREVER = 10 * 365 * 86400.0
 
 
 class Context:
-    """Collects effects until ``take``; ``now`` is the monotonic time of the present step, ``wall`` reads epoch seconds."""
+    """Collects effects until ``take``; ``now`` is the monotonic time of the present step, ``wall`` reads epoch seconds.
 
-    __slots__ = ("_noise", "_out", "batch", "ids", "now", "options", "question_timeout", "sealer", "served", "unserved", "wall")
+    ``principal`` is who the client is, as far as the transport can tell: what is sealed for one opens for no other.
+    """
 
-    def __init__(self, options: Options, ids: Ids, sealer: Sealer, wall: Callable[[], float]) -> None:
+    one_channel = True
+    """Whether all of the client's requests share one channel, as on stdio; over HTTP each has a stream of its own."""
+
+    __slots__ = ("_noise", "_out", "batch", "ids", "now", "options", "principal", "question_timeout", "sealer", "served", "unserved", "wall")
+
+    def __init__(self, options: Options, ids: Ids, sealer: Sealer, wall: Callable[[], float], principal: bytes = b"stdio") -> None:
         self.options = options
+        self.principal = principal
         self.question_timeout = options.question_timeout or _FOREVER
         self.ids = ids
         self.sealer = sealer
@@ -42,9 +63,24 @@ class Context:
         """Add any effect."""
         self._out.append(effect)
 
-    def to_client(self, line: bytes) -> None:
+    def spoken(self, client_id: bytes) -> bytes:
+        """The id that the client knows its request by, as JSON text; the core may have been given another."""
+        return client_id
+
+    def to_client(self, line: bytes, owner: bytes | None = None, kind: int = NOTE) -> None:
         """Send a finished line to the client."""
-        self._out.append(ToClient(line))
+        self._out.append(ToClient(line, owner, kind))
+
+    def respond(self, client_id: bytes, member: str, *value: bytes | memoryview) -> None:
+        """Answer a client's request with its ``result`` or ``error``, in parts."""
+        if member == "result":
+            self._out.append(ToClient(frame.result(self.spoken(client_id), *value), client_id, RESULT))
+        else:
+            self._out.append(ToClient(frame.failure(self.spoken(client_id), b"".join(value)), client_id, FAILURE))
+
+    def note(self, client_id: bytes, method: str, params: bytes | None) -> None:
+        """Send a notification that belongs to a client's request."""
+        self._out.append(ToClient(frame.notification(method, params), client_id))
 
     def to_server(self, session: int, line: bytes) -> None:
         """Send a finished line to a server."""
@@ -52,7 +88,8 @@ class Context:
 
     def refuse(self, client_id: bytes | None, refusal: Refusal) -> None:
         """Answer a client's request with an error."""
-        self._out.append(ToClient(frame.failure(client_id, refusal.encode())))
+        spoken = None if client_id is None else self.spoken(client_id)
+        self._out.append(ToClient(frame.failure(spoken, refusal.encode()), client_id, FAILURE))
 
     def refuse_server(self, session: int, wire_id: bytes, refusal: Refusal) -> None:
         """Answer a server's request with an error."""

@@ -12,10 +12,20 @@ from msgspec import Struct
 DEBUG, INFO, WARNING, ERROR = 10, 20, 30, 40
 
 
+NOTE, RESULT, FAILURE = 0, 1, 2
+
+
 class ToClient(Struct, frozen=True, gc=False):
-    """Write ``data`` (one frame, newline included) to the client."""
+    """Write ``data`` (one frame, newline included) to the client.
+
+    ``owner`` is the id, as the core was given it, of the request that the frame belongs to (None: of the connection), and
+    ``kind`` what it is to that request: a ``NOTE`` on the way, or its answer, ``RESULT`` or ``FAILURE``. A transport with
+    one channel needs neither.
+    """
 
     data: bytes
+    owner: bytes | None = None
+    kind: int = NOTE
 
 
 class ToServer(Struct, frozen=True, gc=False):

@@ -150,7 +150,7 @@ class Hearing:
         elif isinstance(shaped, chain.Fault):
             self._context.loss(shaped.change, shaped.message)
         elif len(running) == 1:
-            self._context.to_client(frame.notification(note.method, shaped.raw or None))
+            self._context.note(running[0].waiters[-1], note.method, shaped.raw or None)
         else:
             self._context.loss("notification", f"{note.method}, which belongs to no one call")
 

@@ -165,9 +165,9 @@ class Listens:
 
     def _send(self, listen: Listen, method: str, params: dict[str, Raw]) -> None:
         meta = frame.members(params.get("_meta")) or {}
-        meta[META_SUBSCRIPTION_ID] = Raw(listen.client_id)
+        meta[META_SUBSCRIPTION_ID] = Raw(self._context.spoken(listen.client_id))
         stamped = {"_meta": Raw(frame.encode(meta)), **{name: value for name, value in params.items() if name != "_meta"}}
-        self._context.to_client(frame.notification(method, frame.encode(stamped)))
+        self._context.note(listen.client_id, method, frame.encode(stamped))
 
     # -- from the server -------------------------------------------------------------------------------------------
 
@@ -239,16 +239,17 @@ class Listens:
                 session.request("resources/unsubscribe", frame.encode({"uri": uri}), lambda _answer: None, patience=PATIENCE)
 
     def close(self) -> None:
-        """The bridge ends: every stream gets its result, and on stdio the cancellation that the specification demands.
+        """The bridge ends: every stream gets its result, and on one channel the cancellation that the specification demands.
 
         The result comes first, so that a client knows the graceful end (subscriptions#graceful-closure) before the
         notification (cancellation: a server MUST send it when it tears a stream down) tells it that nothing follows.
         """
         for listen in list(self._open.values()):
             self._acknowledge(listen)
-            self._context.to_client(frame.result(listen.client_id, self._bridge.listen_result(listen.client_id)))
-            params = frame.encode({"requestId": Raw(listen.client_id), "reason": "the bridge is shutting down"})
-            self._context.to_client(frame.notification("notifications/cancelled", params))
+            self._context.respond(listen.client_id, "result", self._bridge.listen_result(listen.client_id))
+            if self._context.one_channel:
+                params = frame.encode({"requestId": Raw(listen.client_id), "reason": "the bridge is shutting down"})
+                self._context.note(listen.client_id, "notifications/cancelled", params)
             listen.ended = True
         self._open.clear()
 

@@ -60,7 +60,7 @@ class Notes:
         self._bridge.deadlines.alive(call)
         if call.status == PARKED:
             self._keep(call, PROGRESS, shaped.raw)
-        elif call.progress_token is not None:
+        else:
             self._send_progress(call, shaped.raw)
 
     def _owner(self, session: Session, token: Raw | None) -> Call | None:
@@ -71,9 +71,12 @@ class Notes:
         return self._bridge.by_token(session, number) if number is not None else None
 
     def _send_progress(self, call: Call, raw: bytes) -> None:
+        asked = call.asks_progress
+        if asked is None:
+            return
         params = frame.members(Raw(raw)) or {}
-        params["progressToken"] = Raw(call.progress_token or b"0")
-        self._context.to_client(frame.notification(PROGRESS, frame.encode(params)))
+        params["progressToken"] = Raw(asked[1])
+        self._context.note(asked[0], PROGRESS, frame.encode(params))
 
     # -- log messages ------------------------------------------------------------------------------------------------
 
@@ -85,8 +88,10 @@ class Notes:
             return
         level = frame.text((frame.members(Raw(shaped.raw)) or {}).get("level")) or _LEAST
         asked = [call for call in self._bridge.calls_on(session) if wants(call, level)]
-        if any(call.status == RUNNING for call in asked):
-            self._context.to_client(frame.notification(MESSAGE, shaped.raw))
+        running = next((call for call in asked if call.status == RUNNING and call.waiters), None)
+        if running is not None:
+            # Whose it is the server does not say: to one stream, since no message goes out twice.
+            self._context.note(running.waiters[-1], MESSAGE, shaped.raw)
         elif asked:
             self._keep(asked[0], MESSAGE, shaped.raw)
         elif any(call.log_level for call in self._bridge.calls_on(session)):
@@ -103,12 +108,11 @@ class Notes:
     def replay(self, call: Call, method: str, raw: bytes) -> None:
         """Send a note that waited for the retry, if the retry still asks for it."""
         if method == PROGRESS:
-            if call.progress_token is not None:
-                self._send_progress(call, raw)
+            self._send_progress(call, raw)
             return
         level = frame.text((frame.members(Raw(raw)) or {}).get("level")) or _LEAST
-        if wants(call, level):
-            self._context.to_client(frame.notification(MESSAGE, raw))
+        if wants(call, level) and call.waiters:
+            self._context.note(call.waiters[-1], MESSAGE, raw)
 
     def _crossing(self, session: Session, method: str) -> chain.Crossing:
         return chain.Crossing(method, session.revision, b"", session.server_capabilities)

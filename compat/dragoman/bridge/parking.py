@@ -30,7 +30,6 @@ from dragoman.bridge.sealing import State, digest_of, read_state
 if TYPE_CHECKING:
     from dragoman.bridge.upgrade_server import UpgradeServer
 
-PRINCIPAL = b"stdio"
 ROUNDS_THAT_CLIENTS_ALLOW = 10
 _REMEMBERED = 64
 _REMEMBERED_BYTES = 16 << 20
@@ -86,7 +85,7 @@ class Parking:
             request=digest_of(call.method, call.params),
             questions={key: question.digest for key, question in call.questions.items()},
         )
-        call.state = self._context.sealer.seal(state.encode(), PRINCIPAL)
+        call.state = self._context.sealer.seal(state.encode(), self._context.principal)
         call.inputs = self._bridge.input_required(call, inputs)
         call.status = PARKED
         self._resumed.pop(call.number, None)
@@ -146,7 +145,7 @@ class Parking:
         return "replayed"
 
     def _open(self, text: str) -> State | None:
-        opened = self._context.sealer.open(text, PRINCIPAL)
+        opened = self._context.sealer.open(text, self._context.principal)
         return None if opened is None else read_state(opened)
 
     def _resume(self, call: Call, text: str, request: frame.Request, envelope: Envelope, answers: dict[str, Raw]) -> None:
@@ -200,10 +199,9 @@ class Parking:
     def _join(self, call: Call, request: frame.Request, envelope: Envelope) -> None:
         """The same retry again: its first answer was lost on the way."""
         if call.status == PARKED:
-            self._context.to_client(frame.result(request.id, call.inputs))
+            self._context.respond(request.id, "result", call.inputs)
         elif call.status == DONE and call.outcome is not None:
-            member, value = call.outcome
-            self._context.to_client(frame.result(request.id, value) if member == "result" else frame.failure(request.id, value))
+            self._context.respond(request.id, *call.outcome)
         else:
             self._bridge.admit_waiter(call, request, envelope)
 

@@ -189,7 +189,7 @@ class UpgradeServer:
             params = {**params, "cursor": cursor}
         wire_id = call.wire_id = call.token = self.context.ids.wire()
         meta = call.meta
-        if call.progress_token is not None:
+        if call.asks_progress is not None:
             meta = {**meta, "progressToken": Raw(b"%d" % wire_id)}
         if meta:
             params = {**params, "_meta": Raw(frame.encode(meta))}
@@ -211,8 +211,7 @@ class UpgradeServer:
 
     def _respond(self, call: Call, member: str, *value: bytes | memoryview) -> None:
         for waiter in call.waiters:
-            line = frame.result(waiter, *value) if member == "result" else frame.failure(waiter, b"".join(value))
-            self.context.to_client(line)
+            self.context.respond(waiter, member, *value)
             self._waiting.pop(frame.id_key(waiter), None)
         call.waiters = []
         self.parking.done(call, member, value)
@@ -224,7 +223,7 @@ class UpgradeServer:
     def dismiss(self, call: Call, value: bytes) -> None:
         """Answer everybody who waits without ending the call (``input_required``)."""
         for waiter in call.waiters:
-            self.context.to_client(frame.result(waiter, value))
+            self.context.respond(waiter, "result", value)
             self._waiting.pop(frame.id_key(waiter), None)
         call.waiters = []
 
