@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import Raw
 
 from dragoman import chain, errors, frame
 from dragoman.bridge import effects
@@ -30,37 +30,15 @@ if TYPE_CHECKING:
 
 LISTS = frozenset({"tools/list", "prompts/list", "resources/list", "resources/templates/list"})
 
-
-_TOOLS = 10_000
-_FALSE, _NULL = Raw(b"false"), Raw(b"null")
-
-
-class _Hints(Struct, rename="camel"):
-    read_only_hint: Any = None
-    idempotent_hint: Any = None
-
-
-class _Execution(Struct, rename="camel"):
-    task_support: Any = None
-
-
-class _Tool(Struct):
-    name: str
-    annotations: _Hints | None = None
-    execution: _Execution | None = None
-
-
-class _Tools(Struct):
-    tools: list[_Tool]
+_FALSE = Raw(b"false")
 
 
 class Answers:
-    """Shapes outcomes; ``_tools`` remembers what lists said of each tool."""
+    """Shapes outcomes."""
 
     def __init__(self, bridge: UpgradeServer) -> None:
         self._bridge = bridge
         self._context = bridge.context
-        self._tools: dict[str, _Tool] = {}
 
     # -- whole answers -----------------------------------------------------------------------------------------------
 
@@ -86,7 +64,7 @@ class Answers:
             self._bridge.deliver(call, "result", *shaped.parts)
             return
         if call.method == "tools/list":
-            self._learn(answer.result)
+            self._bridge.tools.learn(answer.result)
         self._bridge.deliver(call, "result", wrap(shaped.raw, session, self._context.ids.instance))
 
     def crossing(self, call: Call) -> chain.Crossing:
@@ -101,7 +79,7 @@ class Answers:
             options.list_ttl_ms,
             call.name,
             call.uri,
-            call.name is not None and self._task_only(call.name),
+            call.name is not None and self._bridge.tools.task_only(call.name),
             options.strict,
         )
 
@@ -114,32 +92,23 @@ class Answers:
             self._missing(call, call.refused, frame.text(members.get("message")) or "", serverError=error)
             return
         if self._may_be_task_only(call, members):
-            self._list_tools(call, b"{}", error)
+            self._bridge.tools.list_all(call.session, lambda: self._listed(call, error))
             return
         self._tell_error(call, error)
 
+    def _listed(self, call: Call, error: Raw) -> None:
+        if call.status == DONE:
+            return
+        if call.name is not None and self._bridge.tools.task_only(call.name):
+            self._bridge.admitted(call)
+        else:
+            self._tell_error(call, error)
+
     def _may_be_task_only(self, call: Call, members: dict[str, Raw]) -> bool:
         """-32601 to a tool that no list has named yet: perhaps it runs only as a task (2025-11-25, tasks#tool-level-negotiation)."""
-        unknown = call.method == "tools/call" and call.name is not None and call.name not in self._tools and not call.sent_as_task
+        unknown = call.method == "tools/call" and call.name is not None and call.name not in self._bridge.tools and not call.sent_as_task
         refused = bytes(members.get("code", _FALSE)) == b"%d" % METHOD_NOT_FOUND
         return unknown and refused and bool(call.session.declares("tasks", "requests", "tools", "call"))
-
-    def _list_tools(self, call: Call, params: bytes, error: Raw) -> None:
-        """Read all pages of ``tools/list``, then call the tool as a task if that is what it is."""
-
-        def listed(answer: frame.Result | frame.Failure) -> None:
-            members = frame.members(answer.result) if isinstance(answer, frame.Result) else None
-            if isinstance(answer, frame.Result):
-                self._learn(answer.result)
-            cursor = (members or {}).get("nextCursor", _NULL)
-            if frame.text(cursor) is not None and params != (following := frame.encode({"cursor": cursor})):
-                self._list_tools(call, following, error)
-            elif call.status != DONE and call.name is not None and self._task_only(call.name):
-                self._bridge.admitted(call)
-            elif call.status != DONE:
-                self._tell_error(call, error)
-
-        call.session.request("tools/list", params, listed, patience=PATIENCE)
 
     def _tell_error(self, call: Call, error: Raw) -> None:
         shaped = chain.error_to_client(error, self.crossing(call))
@@ -181,36 +150,11 @@ class Answers:
             meta[META_SERVER_INFO] = Raw(session.server_info)
         return frame.encode({"resultType": "complete", "_meta": meta})
 
-    # -- tools -------------------------------------------------------------------------------------------------------
-
-    def _learn(self, result: Raw) -> None:
-        try:
-            listed = msgspec.json.decode(result, type=_Tools)
-        except msgspec.MsgspecError:
-            return
-        if len(self._tools) + len(listed.tools) > _TOOLS:
-            self._tools.clear()
-        self._tools.update((tool.name, tool) for tool in listed.tools[:_TOOLS])
-
-    def forget_tools(self) -> None:
-        """What lists said no longer holds: the list has changed, or the process is another."""
-        self._tools.clear()
-
-    def is_harmless(self, name: str | None) -> bool:
-        """Whether the tool is listed as read-only or idempotent, so that running it twice does no harm."""
-        tool = self._tools.get(name or "")
-        hints = tool.annotations if tool is not None else None
-        return hints is not None and (hints.read_only_hint is True or hints.idempotent_hint is True)
-
-    def _task_only(self, name: str) -> bool:
-        tool = self._tools.get(name)
-        return tool is not None and tool.execution is not None and tool.execution.task_support == "required"
-
     # -- tasks (sep1686_tasks) ---------------------------------------------------------------------------------------
 
     def as_task(self, call: Call, params: dict[str, Raw]) -> dict[str, Raw]:
         """A tool that runs only as a task is called as one, if the server declared that it can be."""
-        if call.method != "tools/call" or call.name is None or not self._task_only(call.name):
+        if call.method != "tools/call" or call.name is None or not self._bridge.tools.task_only(call.name):
             return params
         if not call.session.declares("tasks", "requests", "tools", "call"):
             return params

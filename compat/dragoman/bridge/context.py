@@ -38,7 +38,20 @@ class Context:
     one_channel = True
     """Whether all of the client's requests share one channel, as on stdio; over HTTP each has a stream of its own."""
 
-    __slots__ = ("_noise", "_out", "batch", "ids", "now", "options", "principal", "question_timeout", "sealer", "served", "unserved", "wall")
+    __slots__ = (
+        "_noise",
+        "_out",
+        "batch",
+        "ids",
+        "now",
+        "options",
+        "principal",
+        "question_timeout",
+        "sealer",
+        "served",
+        "unserved",
+        "wall",
+    )
 
     def __init__(self, options: Options, ids: Ids, sealer: Sealer, wall: Callable[[], float], principal: bytes = b"stdio") -> None:
         self.options = options

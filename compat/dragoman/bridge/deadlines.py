@@ -49,6 +49,8 @@ class Deadlines:
             self._bridge.parking.on_timer(number)
         elif kind == "sweep":
             self._sweep()
+        elif kind == "grace":
+            self._bridge.grace_over(number)
         elif kind == "listen":
             self._bridge.listens.on_timer()
         elif kind == "own":

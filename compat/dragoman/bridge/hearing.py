@@ -138,7 +138,7 @@ class Hearing:
             self._bridge.listens.updated(session, frame.members(Raw(shaped.raw)) or {})
         else:
             if method == "notifications/tools/list_changed":
-                self._bridge.answers.forget_tools()
+                self._bridge.tools.forget()
             self._bridge.listens.changed(session, method, frame.members(Raw(shaped.raw)) or {})
 
     def _unknown_note(self, session: Session, note: frame.Notification) -> None:

@@ -101,7 +101,7 @@ class Listens:
         listen.followed = []
         listen.honoured = [name for name in listen.wanted if session.declares(LIST_CHANGES[name][0], "listChanged")]
         for other in self._bridge.pool.sessions():
-            if other.phase == "ready":
+            if other.phase == "ready" and not other.single_use:
                 self._follow(listen, other)
         if not listen.waiting:
             self._acknowledge(listen)

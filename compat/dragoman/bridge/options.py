@@ -20,6 +20,7 @@ class Options:
         "max_parked",
         "max_sessions",
         "one_call_per_session",
+        "process_per_call",
         "question_timeout",
         "question_window",
         "replay",
@@ -42,6 +43,7 @@ class Options:
         max_parked: int = 64,
         one_call_per_session: bool = False,
         isolate_capabilities: bool = False,
+        process_per_call: bool = False,
         replay: bool = False,
         strict: bool = False,
         list_ttl_ms: int = 0,
@@ -57,6 +59,7 @@ class Options:
         self.max_parked = max_parked  # parked calls held at once; the oldest is released first
         self.one_call_per_session = one_call_per_session
         self.isolate_capabilities = isolate_capabilities
+        self.process_per_call = process_per_call  # each call that may ask gets a server process of its own
         self.replay = replay  # run a call again by itself when its parked state is gone
         self.strict = strict
         self.list_ttl_ms = list_ttl_ms

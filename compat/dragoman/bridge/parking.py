@@ -311,6 +311,10 @@ class Parking:
         if len(self._ended) > _ENDED:
             self._ended.popitem(last=False)
 
+    def resumed(self, number: int) -> Call | None:
+        """A call that runs on after a round."""
+        return self._resumed.get(number)
+
     def on_session(self, session: object) -> bool:
         """Whether any call is parked on this session (such a session is never replaced)."""
         return any(call.session is session for call in self._parked.values())

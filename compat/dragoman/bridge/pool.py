@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from dragoman import errors
 from dragoman.bridge import effects
 from dragoman.bridge.capabilities import canonical, covers
-from dragoman.bridge.session import FAILED, LOST, STARTING, UNOPENED, Session
+from dragoman.bridge.session import FAILED, LOST, READY, STARTING, UNOPENED, Session
 
 if TYPE_CHECKING:
     from dragoman.bridge.upgrade_server import UpgradeServer
@@ -41,17 +41,26 @@ class Pool:
 
     def for_call(self, caller: Caller) -> Session:
         """The session for a request that may ask; from now on it is not replaced."""
+        if self._context.options.process_per_call:
+            return self._open_single(caller)
         session = self._by_key.get(self._key(caller))
         if session is None:
             session = self._open(caller)
         elif not covers(session.capabilities, caller.capabilities) and self._replaceable(session):
             session = self._replace(session, caller)
         session.serves_calls = True
+        session.used_at = self._context.now
         return session
+
+    def has(self, caller: Caller, *, may_ask: bool) -> bool:
+        """Whether a request needs no new process."""
+        return not (may_ask and self._context.options.process_per_call) and self._key(caller) in self._by_key
 
     def for_lists(self, caller: Caller) -> Session:
         """The session for any other request."""
-        return self._by_key.get(self._key(caller)) or self._open(caller)
+        session = self._by_key.get(self._key(caller)) or self._open(caller)
+        session.used_at = self._context.now
+        return session
 
     def anyone(self) -> Session | None:
         """The newest session."""
@@ -80,12 +89,35 @@ class Pool:
             session.open()
         return session
 
+    def _open_single(self, caller: Caller) -> Session:
+        session = self._unkeyed(caller)
+        session.single_use = session.serves_calls = True
+        session.open()
+        return session
+
     def _new(self, caller: Caller) -> Session:
+        session = self._by_key[self._key(caller)] = self._unkeyed(caller)
+        return session
+
+    def _unkeyed(self, caller: Caller) -> Session:
         session = Session(self._context, self._context.ids.session(), caller.capabilities, caller.client_info)
         session.on_ready = self._handshake_ended
-        self._by_key[self._key(caller)] = session
         self._by_number[session.number] = session
         return session
+
+    def finished(self, session: Session) -> None:
+        """A call of this session has ended."""
+        if session.single_use and session.number in self._by_number and not self._bridge.parking.on_session(session):
+            self.drop(session)
+
+    def idle(self, since: float) -> list[Session]:
+        """Sessions that nothing has needed after ``since`` and that hold nothing for anybody, the longest idle first."""
+        idle = [
+            session
+            for session in self._by_number.values()
+            if session.used_at <= since and not session.pending and session.phase == READY and not self._pinned(session)
+        ]
+        return sorted(idle, key=lambda session: session.used_at)
 
     def _make_room(self, newcomer: Session) -> bool:
         for session in list(self._by_key.values()):
@@ -156,7 +188,7 @@ class Pool:
         elif session.phase == FAILED:
             self._context.log(effects.ERROR, session.failure)
             self.drop(session)
-        else:
+        elif not session.single_use:
             self._bridge.listens.session_ready(session)
 
     def lost(self, number: int, reason: str) -> None:

@@ -58,6 +58,8 @@ class Session:
         self.held: list[Callable[[], None]] = []
         self.turns = Turns(strict=context.options.one_call_per_session)
         self.serves_calls = False
+        self.single_use = False  # for one call, and ended with it
+        self.used_at = context.now
         self.log_level: str | None = None
         self.last_output = context.now
         self.on_ready: Callable[[Session], None] = lambda _session: None

@@ -31,6 +31,7 @@ from dragoman.bridge.notes import Notes
 from dragoman.bridge.parking import Parking
 from dragoman.bridge.pool import Pool
 from dragoman.bridge.session import READY, Session
+from dragoman.bridge.tools import Tools
 from dragoman.errors import Refusal
 from dragoman_specs.methods import ASKS, is_removed_core
 
@@ -49,6 +50,7 @@ class UpgradeServer:
         self.parking = Parking(self)
         self.listens = Listens(self)
         self.answers = Answers(self)
+        self.tools = Tools(self)
         self.deadlines = Deadlines(self)
         self.hearing = Hearing(self)
 
@@ -106,6 +108,27 @@ class UpgradeServer:
         if not frame.valid_id(target):
             return False
         return self._cancel(frame.id_key(target), params.get("reason"))
+
+    def client_gone(self, key: bytes, grace: float) -> None:
+        """The stream of a request is closed, which is its cancellation (basic/patterns/cancellation#transport-specific-cancellation).
+
+        A retry may only have lost its stream: its call, with all the answers that were given, lives ``grace`` seconds on for
+        the same retry to come again.
+        """
+        call = self._waiting.get(key)
+        if call is not None and call.used_state and call.waiters == [key]:
+            del self._waiting[key]
+            call.waiters = []
+            self.context.timer(f"grace:{call.number}", grace)
+        else:
+            self._cancel(key, Raw(b'"the client closed the stream"'))
+
+    def grace_over(self, number: int) -> None:
+        """The time for a lost retry to come again is over."""
+        call = self.parking.resumed(number)
+        if call is not None and not call.waiters:
+            self.parking.drop_questions(call)
+            self.abandon(call, "the client closed the stream")
 
     def _cancel(self, key: bytes, reason: Raw | None) -> bool:
         if self.listens.cancel(key):
@@ -245,8 +268,11 @@ class UpgradeServer:
         call.status = DONE
         self.parking.asking.ended(call)
         self.turn_over(call)
-        if call.log_level is not None and call.session is not None:
-            self.notes.released(call.session)
+        if call.session is not None:
+            if call.log_level is not None:
+                self.notes.released(call.session)
+            call.session.used_at = self.context.now
+            self.pool.finished(call.session)
 
     def turn_over(self, call: Call) -> None:
         """The call no longer holds its lane: the next one starts."""
@@ -291,6 +317,8 @@ class UpgradeServer:
                 self._fail(call, errors.server_fault(session.failure))
         self.parking.session_lost(session)
         self.notes.session_lost(session)
+        if not session.single_use:
+            self.tools.session_lost()
         if not self.closing:
             self.listens.session_lost(session)
 
@@ -299,6 +327,8 @@ class UpgradeServer:
         self.parking.asking.session_lost(session)
         self.notes.session_lost(session)
         self.listens.session_closed(session)
+        if not session.single_use:
+            self.tools.session_lost()
 
     def close(self) -> None:
         """The client has closed its side: parked calls and streams end at once, what is in flight may finish."""
@@ -357,7 +387,7 @@ class UpgradeServer:
 
     def may_run_again(self, method: str, envelope: Envelope) -> bool:
         """Whether a call whose place was lost may simply be run again (``--replay``, or the tool is listed as harmless)."""
-        harmless = method == "tools/call" and self.answers.is_harmless(frame.text(envelope.params.get("name")))
+        harmless = method == "tools/call" and self.tools.is_harmless(frame.text(envelope.params.get("name")))
         return self.context.options.replay or harmless
 
     def listen_result(self, client_id: bytes) -> bytes:
