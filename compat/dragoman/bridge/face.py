@@ -13,8 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from msgspec import Raw
-
 from dragoman import errors, frame
 from dragoman.bridge import effects
 from dragoman.bridge.broken import ids_in
@@ -23,13 +21,13 @@ from dragoman.bridge.effects import Effect
 from dragoman.bridge.envelope import Unmarked
 from dragoman.bridge.ids import Ids
 from dragoman.bridge.options import Options
-from dragoman.bridge.relay import Relay
+from dragoman.bridge.relay import Relay, legacy_offer
 from dragoman.bridge.sealing import AeadSealer
 from dragoman.bridge.session import READY, Session
 from dragoman.bridge.upgrade_server import UpgradeServer
 from dragoman.errors import Refusal
 from dragoman_specs.names import META_PROTOCOL_VERSION
-from dragoman_specs.version import LATEST_LEGACY, Era, Version, parse
+from dragoman_specs.version import Version
 
 _MODERN_MARK = META_PROTOCOL_VERSION.encode()
 
@@ -152,17 +150,7 @@ class DualFace:
             self._modern_request(request, line)
         else:
             relay = self._legacy_relay()
-            relay.from_client(request, self._legacy_version(request, line) if request.method == "initialize" else line)
-
-    def _legacy_version(self, request: frame.Request, line: bytes) -> bytes:
-        """A handshake never agrees on a modern revision, and a server that echoes what it is offered would (basic/lifecycle)."""
-        members = frame.members(request.params) or {}
-        version = parse(frame.text(members.get("protocolVersion")))
-        if version is None or version.era is not Era.MODERN:
-            return line
-        self.context.log(effects.INFO, f"the client offers {version} in initialize, which has no handshake: {LATEST_LEGACY} is offered")
-        members["protocolVersion"] = Raw(frame.encode(LATEST_LEGACY))
-        return frame.request(request.id, request.method, frame.encode(members))[:-1]
+            relay.from_client(request, legacy_offer(self.context, request, line) if request.method == "initialize" else line)
 
     def _modern_request(self, request: frame.Request, line: bytes) -> None:
         envelope = self._upgrade.read(request)

@@ -1,5 +1,7 @@
 """Passthrough: client and server speak the same era, and every line goes on as it came.
 
+``told`` is where a server's lines go: (message, line, the id of the request that it answers or None). By default to the client.
+
 Only what a process in the middle owes its peers is added: a request is remembered until its answer, so that it gets one
 when the server dies or breaks its line; text on the server's stdout that is no message goes to the operator. Line endings
 are LF whatever came in, and a byte order mark is taken off, since servers in the field stop at either.
@@ -7,23 +9,28 @@ are LF whatever came in, and a byte order mark is taken off, since servers in th
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from msgspec import Raw
 
 from dragoman import errors, frame
 from dragoman.bridge import effects
 from dragoman.bridge.broken import ids_in, is_call, looks_like_frame, shown
 from dragoman.bridge.context import Context
+from dragoman.bridge.effects import NOTE, RESULT
 from dragoman.errors import Refusal
-from dragoman_specs.version import Version, parse
+from dragoman_specs.version import LATEST_LEGACY, Era, Version, parse
 
+Told = Callable[[frame.Frame | list[frame.Frame], bytes, bytes | None], None]
 _BOM = b"\xef\xbb\xbf"
 
 
 class Relay:
     """One relayed connection; ``number`` is its session, None while there is no process."""
 
-    def __init__(self, context: Context, number: int | None = None) -> None:
+    def __init__(self, context: Context, number: int | None = None, told: Told | None = None) -> None:
         self._context = context
+        self._told = told or self._to_client
         self.number = number
         self.revision: Version | None = None
         self._refused: set[bytes] = set()
@@ -63,10 +70,12 @@ class Relay:
         if isinstance(message, frame.Malformed):
             self._broken(line, errors.unreadable_answer(message.message))
             return
+        answered: bytes | None = None
         for item in message if isinstance(message, list) else [message]:
             if isinstance(item, frame.Result | frame.Failure) and item.id is not None:
                 key = frame.id_key(item.id)
                 owner = self._in_flight.pop(key, None)
+                answered = owner[0] if owner is not None else None
                 if owner is None and key in self._refused and not isinstance(message, list):
                     self._refused.discard(key)
                     self._context.loss("id", "an answer to a request that was answered with an error before")
@@ -74,7 +83,10 @@ class Relay:
                 if owner is not None and owner[1] == "initialize":
                     self._handshake(item)
         self._context.served = True
-        self._context.to_client(_clean(line) + b"\n")
+        self._told(message, _clean(line) + b"\n", answered)
+
+    def _to_client(self, message: frame.Frame | list[frame.Frame], line: bytes, answered: bytes | None) -> None:
+        self._context.to_client(line, answered, NOTE if answered is None else RESULT)
 
     def _handshake(self, answer: frame.Result | frame.Failure) -> None:
         if isinstance(answer, frame.Failure):
@@ -117,6 +129,20 @@ class Relay:
         self._refused.clear()
         self._context.unserved = True
         self.give_up(errors.server_ended(reason))
+
+
+def legacy_offer(context: Context, request: frame.Request, line: bytes) -> bytes:
+    """The line of an ``initialize``, offering a handshake revision.
+
+    A handshake never agrees on a modern revision, and a server that echoes what it is offered would (basic/lifecycle).
+    """
+    members = frame.members(request.params) or {}
+    version = parse(frame.text(members.get("protocolVersion")))
+    if version is None or version.era is not Era.MODERN:
+        return line
+    context.log(effects.INFO, f"the client offers {version} in initialize, which has no handshake: {LATEST_LEGACY} is offered")
+    members["protocolVersion"] = Raw(frame.encode(LATEST_LEGACY))
+    return frame.request(request.id, request.method, frame.encode(members))[:-1]
 
 
 def _clean(line: bytes) -> bytes:
