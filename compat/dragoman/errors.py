@@ -13,11 +13,13 @@ from msgspec import Struct
 
 from dragoman import frame
 from dragoman_specs.names import (
+    HEADER_MISMATCH,
     INTERNAL_ERROR,
     INVALID_PARAMS,
     INVALID_REQUEST,
     METHOD_NOT_FOUND,
     MISSING_CLIENT_CAPABILITY,
+    PARSE_ERROR,
     UNSUPPORTED_PROTOCOL_VERSION,
 )
 from dragoman_specs.version import MODERN
@@ -97,7 +99,70 @@ def lost_state(reason: str, why: str) -> Refusal:
     return Refusal(INVALID_PARAMS, f"Invalid params: {why}", {"reason": reason})
 
 
+def header_mismatch(what: str) -> Refusal:
+    """A header is missing, malformed, or says something else than the body (basic/transports/streamable-http#server-validation)."""
+    return Refusal(HEADER_MISMATCH, f"Header mismatch: {what}")
+
+
+def empty_body() -> Refusal:
+    """A POST without a message."""
+    return Refusal(PARSE_ERROR, "Parse error: the body is empty")
+
+
+def no_session() -> Refusal:
+    """A legacy message outside any session (2025-11-25, basic/transports#session-management)."""
+    return Refusal(
+        INVALID_REQUEST,
+        "Invalid request: there is no Mcp-Session-Id header. Send initialize first, or a request of 2026-07-28 with its _meta and headers",
+    )
+
+
+def no_http_batches() -> Refusal:
+    """A JSON-RPC batch outside a session of the one revision that has them."""
+    return Refusal(INVALID_REQUEST, "Invalid request: batches exist only in sessions of 2025-03-26, post each message by itself")
+
+
+def empty_batch() -> Refusal:
+    """A JSON-RPC batch of nothing."""
+    return Refusal(INVALID_REQUEST, "Invalid request: the batch is empty")
+
+
+def initialize_in_batch() -> Refusal:
+    """The handshake must come alone (2025-03-26, basic/lifecycle#initialization)."""
+    return Refusal(INVALID_REQUEST, "Invalid request: initialize must not be part of a batch")
+
+
+def unknown_session() -> Refusal:
+    """A session id that leads nowhere, or belongs to somebody else; the two are not told apart."""
+    return Refusal(INVALID_REQUEST, "Session not found: it has ended, or never was. Send initialize to begin another")
+
+
+def wrong_version_header(said: str, agreed: str) -> Refusal:
+    """The version header names another revision than the session's (2025-11-25, basic/transports#protocol-version-header)."""
+    return Refusal(INVALID_REQUEST, f"Bad request: MCP-Protocol-Version is {said[:100]!r}, but this session speaks {agreed}")
+
+
+def unauthorized(why: str) -> Refusal:
+    """Whose request it is cannot be told."""
+    return Refusal(INVALID_REQUEST, f"Unauthorized: {why}")
+
+
+def bad_http(what: str) -> Refusal:
+    """The HTTP request is not one that this endpoint takes."""
+    return Refusal(INVALID_REQUEST, f"Bad request: {what}")
+
+
 # --- the server's fault, or the bridge's limits ---
+
+
+def busy(limit: int) -> Refusal:
+    """Every server process is in use (HTTP 503)."""
+    return server_fault(f"All {limit} server processes are in use (--max-sessions): try again later")
+
+
+def going_down() -> Refusal:
+    """A request that came after the end had begun (HTTP 503)."""
+    return server_fault("The bridge is shutting down")
 
 
 def server_fault(message: str) -> Refusal:

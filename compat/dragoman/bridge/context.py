@@ -72,6 +72,11 @@ class Context:
         out, self._out = self._out, []
         return out
 
+    @property
+    def pending(self) -> bool:
+        """Whether there are effects to take."""
+        return bool(self._out)
+
     def emit(self, effect: Effect) -> None:
         """Add any effect."""
         self._out.append(effect)

@@ -39,7 +39,7 @@ class Envelope(Struct):
     """One request without its wrapping.
 
     ``params`` are the remaining top-level members (``_meta`` among them only while a key of it remains), ``meta`` that
-    remainder. ``progress_token`` is the client's token as JSON text.
+    remainder. ``progress_token`` is the client's token as JSON text, ``version`` the revision, one of those served.
     """
 
     params: dict[str, Raw]
@@ -48,6 +48,7 @@ class Envelope(Struct):
     client_info: bytes | None
     log_level: str | None
     progress_token: bytes | None
+    version: str
 
 
 class EnvelopeReader:
@@ -57,7 +58,7 @@ class EnvelopeReader:
     """
 
     def __init__(self) -> None:
-        self._metas: dict[bytes, tuple[dict[str, Raw], dict[str, Any], bytes | None, str | None]] = {}
+        self._metas: dict[bytes, tuple[dict[str, Raw], dict[str, Any], bytes | None, str | None, None, str]] = {}
         self._capabilities: dict[bytes, dict[str, Any]] = {}
         self._infos: set[bytes] = set()
 
@@ -73,19 +74,19 @@ class EnvelopeReader:
         text = bytes(meta_raw)
         known = self._metas.get(text)
         if known is not None:
-            return Envelope(members, *known, None)
+            return Envelope(members, *known)
         meta = frame.members(meta_raw)
         if meta is None:
             return _unmarked("params._meta must be an object")
-        refusal = _version(meta.pop(META_PROTOCOL_VERSION, None))
-        if refusal is not None:
-            return refusal
-        envelope = self._rest(members, meta)
+        version = _version(meta.pop(META_PROTOCOL_VERSION, None))
+        if isinstance(version, Refusal):
+            return version
+        envelope = self._rest(members, meta, version)
         if isinstance(envelope, Envelope) and not envelope.meta and _is_kept(text, self._metas):
-            self._metas[text] = (envelope.meta, envelope.capabilities, envelope.client_info, envelope.log_level)
+            self._metas[text] = (envelope.meta, envelope.capabilities, envelope.client_info, envelope.log_level, None, version)
         return envelope
 
-    def _rest(self, members: dict[str, Raw], meta: dict[str, Raw]) -> Envelope | Refusal:
+    def _rest(self, members: dict[str, Raw], meta: dict[str, Raw], version: str) -> Envelope | Refusal:
         capabilities = self._read_capabilities(meta.pop(META_CLIENT_CAPABILITIES, None))
         if isinstance(capabilities, Refusal):
             return capabilities
@@ -103,7 +104,7 @@ class EnvelopeReader:
             return invalid_params("params._meta.progressToken must be a string or an integer")
         meta.pop(META_SERVER_INFO, None)
         meta.pop(META_SUBSCRIPTION_ID, None)
-        return Envelope(members, meta, capabilities, info_text, level_name, token_text)
+        return Envelope(members, meta, capabilities, info_text, level_name, token_text, version)
 
     def _read_capabilities(self, raw: Raw | None) -> dict[str, Any] | Refusal:
         if raw is None:
@@ -133,16 +134,17 @@ def _is_kept(text: bytes, kept: Sized) -> bool:
     return len(text) <= _CACHED_BYTES and len(kept) < _CACHED
 
 
-def _version(raw: Raw | None) -> Refusal | None:
+def _version(raw: Raw | None) -> str | Refusal:
     if raw is None:
         return _unmarked(f"params._meta.{META_PROTOCOL_VERSION} is missing")
-    if bytes(raw) in _SUPPORTED_RAW:
-        return None
+    known = _SUPPORTED_RAW.get(bytes(raw))
+    if known is not None:
+        return known
     requested = frame.text(raw)
     if requested is None:
         return invalid_params(f"params._meta.{META_PROTOCOL_VERSION} must be a string")
     if requested in SUPPORTED:
-        return None
+        return requested
     return unsupported_version(requested)
 
 

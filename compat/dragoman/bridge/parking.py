@@ -59,6 +59,9 @@ class Parking:
         self._ended: OrderedDict[int, str] = OrderedDict()
         self.asking = Asking(bridge, self.park)
 
+    def __len__(self) -> int:
+        return len(self._parked)
+
     # -- out: input_required ---------------------------------------------------------------------------------------
 
     def park(self, call: Call) -> None:

@@ -1,0 +1,269 @@
+"""From an HTTP request to the part that serves it: paths, methods, gate, media types, sessions (basic/transports).
+
+The order is that of the specification's checks: size, Host and Origin, then the body (see ``ladder``). Everything that is
+refused here has cost no process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from dragoman import errors, frame
+from dragoman.bridge.relay import legacy_offer
+from dragoman.errors import Refusal
+from dragoman.http.effects import Begin, Chunk, End, Headers, Respond
+from dragoman.http.exchange import Exchange
+from dragoman.http.ladder import Initialize, InSession, Ladder, Modern, ModernNotification
+from dragoman.http.legacy import BATCHING, LegacySession
+from dragoman.http.media import accepts, is_json
+from dragoman.http.origins import Gate
+from dragoman.http.principals import Principals
+from dragoman.http.rejection import Rejection, plain, rpc
+from dragoman.http.request import Fields, HttpRequest, duplicate
+from dragoman.http.shared import one_line
+from dragoman.http.sse import event
+from dragoman.http.streams import read_event_id
+
+if TYPE_CHECKING:
+    from dragoman.http.face import HttpFace
+
+HEALTH, SSE, MESSAGES = "/healthz", "/sse", "/messages"
+_METHODS = {"POST", "GET", "DELETE"}
+_ALLOW = (b"allow", b"POST, GET, DELETE, OPTIONS")
+_RETRY_AFTER = (b"retry-after", b"5")
+_UNKNOWN = -1
+
+
+class Doors:
+    """Judges heads, and leads whole requests to their part."""
+
+    def __init__(self, face: HttpFace) -> None:
+        self._face = face
+        self._http = face.shared.http
+        self._gate = Gate(self._http)
+        self._ladder = Ladder()
+        self._principals = Principals(self._http)
+        self._paths = {self._http.path, HEALTH} | ({SSE, MESSAGES} if self._http.sse else set())
+
+    # -- the head --------------------------------------------------------------------------------------------------
+
+    def head(self, request: HttpRequest) -> Rejection | int:
+        """See ``HttpFace.head``."""
+        fields = request.fields
+        request.path = request.path.rstrip("/") or "/"
+        if request.path not in self._paths:
+            return plain(404, f"nothing is served here; the MCP endpoint is {self._http.path}")
+        repeated = duplicate(fields)
+        if repeated is not None:
+            return rpc(400, None, errors.bad_http(f"the {repeated.decode('latin-1')} header stands more than once"))
+        why = None if request.path == HEALTH and fields.get(b"origin") is None else self._gate.check(fields, request.local)
+        if why is not None:
+            return rpc(403, None, errors.bad_http(why))
+        if request.method == "OPTIONS":
+            return self._gate.preflight(fields)
+        return self._method(request, fields)
+
+    def _method(self, request: HttpRequest, fields: Fields) -> Rejection | int:
+        cors = self._gate.cors(fields)
+        if request.path == HEALTH:
+            return 0 if request.method in ("GET", "HEAD") else plain(405, "", (b"allow", b"GET"))
+        if request.path == SSE and request.method != "GET":
+            # A client that tries Streamable HTTP first falls back on this status (2024-11-05 clients only ever GET).
+            return rpc(405, None, errors.bad_http("this endpoint of 2024-11-05 takes GET only"), (b"allow", b"GET"), *cors)
+        if request.path == MESSAGES and request.method != "POST":
+            return rpc(405, None, errors.bad_http("this endpoint of 2024-11-05 takes POST only"), (b"allow", b"POST"), *cors)
+        if request.method not in _METHODS:
+            return rpc(405, None, errors.bad_http(f"{request.method[:20]} is not served"), _ALLOW, *cors)
+        if request.method != "POST":
+            return 0
+        if not is_json(fields.get(b"content-type")):
+            return rpc(415, None, errors.bad_http("Content-Type must be application/json, in UTF-8"), *cors)
+        if fields.get(b"content-encoding") not in (None, b"identity"):
+            return rpc(415, None, errors.bad_http("a Content-Encoding is not served"), *cors)
+        return self._http.max_body
+
+    def exchange(self, number: int, request: HttpRequest, emit: Callable[[Begin | Chunk | End | Respond], None]) -> Exchange:
+        """The answer-to-be of a request."""
+        accepted = accepts(request.fields.joined(b"accept"))
+        cors: Headers = self._gate.cors(request.fields)
+        return Exchange(number, emit, cors, takes_stream=accepted.events, takes_json=accepted.json)
+
+    # -- the whole request -----------------------------------------------------------------------------------------
+
+    def request(self, exchange: Exchange, request: HttpRequest, body: bytes) -> None:
+        """Lead a complete request to its part."""
+        face, fields = self._face, request.fields
+        if request.path == HEALTH:
+            exchange.respond(503 if face.closing else 200, frame.encode(face.health()), ((b"content-type", b"application/json"),))
+            return
+        if face.closing:
+            self._reject(exchange, rpc(503, None, errors.going_down(), _RETRY_AFTER))
+            return
+        principal = self._principals.of(fields, local=request.local)
+        if isinstance(principal, Rejection):
+            self._reject(exchange, principal)
+        elif request.path == SSE:
+            self._open_two_endpoints(exchange, principal)
+        elif request.path == MESSAGES:
+            self._two_endpoints(exchange, request, principal, body)
+        elif request.method == "POST":
+            self._post(exchange, fields, principal, one_line(body))
+        else:
+            self._session_request(exchange, request, principal)
+
+    def _reject(self, exchange: Exchange, rejection: Rejection) -> None:
+        exchange.respond(rejection.status, rejection.body, rejection.headers)
+
+    def _post(self, exchange: Exchange, fields: Fields, principal: bytes, body: bytes) -> None:
+        message = frame.parse(body)
+        if isinstance(message, frame.Request):
+            exchange.client_id, exchange.method = message.id, message.method
+        if not exchange.takes_stream and exchange.stream_only:
+            self._reject(exchange, rpc(406, None, errors.bad_http("Accept must list application/json and text/event-stream")))
+            return
+        route = self._ladder.judge(message, body, fields)
+        if isinstance(route, Modern):
+            self._modern(exchange, route, fields, principal)
+        elif isinstance(route, InSession):
+            self._in_session(exchange, route, fields, principal, body)
+        elif isinstance(route, Initialize):
+            self._initialize(exchange, route.request, principal, body)
+        elif isinstance(route, ModernNotification):
+            self._notification(exchange, route, principal)
+        else:
+            self._reject(exchange, route)
+
+    # -- modern ----------------------------------------------------------------------------------------------------
+
+    def _modern(self, exchange: Exchange, route: Modern, fields: Fields, principal: bytes) -> None:
+        side = self._face.side(principal)
+        if route.request.method == "subscriptions/listen" and not exchange.takes_stream:
+            self._reject(
+                exchange, rpc(406, route.request.id, errors.bad_http("subscriptions/listen is answered with text/event-stream only"))
+            )
+        elif side.needs_process(route.request, route.envelope) and not self._face.room():
+            self._reject(exchange, rpc(503, route.request.id, errors.busy(self._http.max_sessions), _RETRY_AFTER))
+        else:
+            side.request(exchange, route.request, route.envelope, fields)
+            self._face.drain(side)
+
+    def _notification(self, exchange: Exchange, route: ModernNotification, principal: bytes) -> None:
+        side = self._face.side(principal)
+        mine = [open_ for open_ in self._face.exchanges.values() if open_.owner is side]
+        side.notification(route.note, mine)
+        self._face.drain(side)
+        exchange.respond(202)
+
+    # -- legacy ----------------------------------------------------------------------------------------------------
+
+    def _initialize(self, exchange: Exchange, request: frame.Request, principal: bytes, line: bytes) -> None:
+        if not self._face.room():
+            self._reject(exchange, rpc(503, request.id, errors.busy(self._http.max_sessions), _RETRY_AFTER))
+            return
+        session = self._face.open_session(principal)
+        session.initialize(exchange, request, legacy_offer(session.context, request, line))
+        self._face.drain(session)
+
+    def _session(self, fields: Fields, text: bytes | None, principal: bytes) -> LegacySession | Rejection:
+        """The session that a request names; somebody else's is as unknown as none."""
+        session = self._face.sessions.get(text.decode("latin-1")) if text is not None else None
+        if session is None or session.principal != principal:
+            return rpc(404, None, errors.unknown_session())
+        said = fields.get(b"mcp-protocol-version")
+        if said is not None and session.revision is not None and said != session.revision.encode():
+            return rpc(400, None, errors.wrong_version_header(said.decode("latin-1"), session.revision))
+        session.context.now = self._face.now
+        return session
+
+    def _in_session(self, exchange: Exchange, route: InSession, fields: Fields, principal: bytes, line: bytes) -> None:
+        session = self._session(fields, route.id, principal)
+        if isinstance(session, Rejection):
+            self._reject_message(exchange, session, route.message)
+            return
+        if session.needs_process and not self._face.room():
+            self._reject(exchange, rpc(503, None, errors.busy(self._http.max_sessions), _RETRY_AFTER))
+            return
+        self._say(session, exchange, route.message, line)
+
+    def _say(self, session: LegacySession, exchange: Exchange, message: frame.Frame | list[frame.Frame], line: bytes) -> None:
+        if isinstance(message, list):
+            refusal = self._batch_refusal(session, message)
+            if refusal is not None:
+                self._reject(exchange, rpc(400, None, refusal))
+            else:
+                session.batch(exchange, message, line)
+        else:
+            session.message(exchange, message, line)
+        self._face.drain(session)
+
+    def _batch_refusal(self, session: LegacySession, items: list[frame.Frame]) -> Refusal | None:
+        if session.revision is not BATCHING:
+            return errors.no_http_batches()
+        if not items:
+            return errors.empty_batch()
+        if any(isinstance(item, frame.Request) and item.method == "initialize" for item in items):
+            return errors.initialize_in_batch()
+        return None
+
+    def _reject_message(self, exchange: Exchange, rejection: Rejection, message: frame.Frame | list[frame.Frame]) -> None:
+        """The same words, with the id of the request that they answer."""
+        if isinstance(message, frame.Request):
+            body = rejection.body.replace(b'{"jsonrpc":"2.0",', b'{"jsonrpc":"2.0","id":%b,' % message.id, 1)
+            exchange.respond(rejection.status, body, rejection.headers)
+        else:
+            self._reject(exchange, rejection)
+
+    def _session_request(self, exchange: Exchange, request: HttpRequest, principal: bytes) -> None:
+        """GET or DELETE: only a session has anything to give or to end."""
+        fields = request.fields
+        text = fields.get(b"mcp-session-id")
+        if text is None:
+            self._reject(exchange, rpc(405, None, errors.bad_http(f"{request.method} needs an Mcp-Session-Id"), _ALLOW))
+            return
+        session = self._session(fields, text, principal)
+        if isinstance(session, Rejection):
+            self._reject(exchange, session)
+        elif request.method == "DELETE":
+            session.end("the client has ended it")
+            self._face.drain(session)
+            exchange.respond(204)
+        elif not exchange.takes_stream:
+            self._reject(exchange, rpc(406, None, errors.bad_http("Accept must list text/event-stream")))
+        else:
+            last_event = fields.get(b"last-event-id")
+            session.listen(exchange, None if last_event is None else read_event_id(last_event) or (_UNKNOWN, 0))
+            self._face.drain(session)
+
+    # -- the two endpoints of 2024-11-05 -----------------------------------------------------------------------------
+
+    def _open_two_endpoints(self, exchange: Exchange, principal: bytes) -> None:
+        if not exchange.takes_stream:
+            self._reject(exchange, rpc(406, None, errors.bad_http("Accept must list text/event-stream")))
+            return
+        if not self._face.room():
+            self._reject(exchange, rpc(503, None, errors.busy(self._http.max_sessions), _RETRY_AFTER))
+            return
+        session = self._face.open_session(principal, two_endpoints=True)
+        session.listen(exchange, None)
+        # Relative, so that it stays below whatever prefix a proxy adds (2024-11-05, basic/transports#http-with-sse).
+        exchange.event(event(b"messages?session_id=%b" % session.id.encode(), name=b"endpoint"))
+        self._face.drain(session)
+
+    def _two_endpoints(self, exchange: Exchange, request: HttpRequest, principal: bytes, body: bytes) -> None:
+        session_id = next((part[11:] for part in request.query.split(b"&") if part.startswith(b"session_id=")), b"")
+        session = self._face.sessions.get(session_id.decode("latin-1"))
+        if session is None or session.principal != principal or not session.two_endpoints:
+            self._reject(exchange, rpc(404, None, errors.unknown_session()))
+            return
+        session.context.now = self._face.now
+        line = one_line(body)
+        message = frame.parse(line)
+        if message is None or isinstance(message, frame.Malformed):
+            refusal = errors.empty_body() if message is None else Refusal(message.code, message.message)
+            self._reject(exchange, rpc(400, None, refusal, null_id=True))
+        elif isinstance(message, frame.Request) and message.method == "initialize" and session.revision is None:
+            session.initialize(exchange, message, legacy_offer(session.context, message, line))
+            self._face.drain(session)
+        else:
+            self._say(session, exchange, message, line)

@@ -1,0 +1,364 @@
+"""The dual-era HTTP face: one endpoint for modern and legacy clients at the same time (basic/transports of every revision).
+
+Theory of operation. A shell hands over whole HTTP requests under numbers of its own, *exchanges*, and carries out the effects:
+what to answer, what to write to which server process. Behind the face are *parts*, each with memories and processes that
+nobody else can reach: a ``ModernSide`` a principal, a ``LegacySession`` a legacy client. Timers and processes are known to
+the face by the part that they belong to.
+
+Server processes are counted: one more than ``max_sessions`` is only started if one that has done nothing for a while can be
+ended for it, else the request is answered 503. Legacy sessions survive that, asleep; modern ones have nothing to lose but what
+their server kept in its head.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from dragoman import __version__, errors, frame
+from dragoman.bridge import effects
+from dragoman.bridge.context import Context
+from dragoman.bridge.effects import CancelTimer, CloseSession, Finished, OpenSession, SetTimer, ToClient
+from dragoman.bridge.ids import Ids
+from dragoman.bridge.options import Options
+from dragoman.bridge.sealing import AeadSealer
+from dragoman.http.doors import Doors
+from dragoman.http.effects import Begin, Chunk, End, HttpEffect, Respond
+from dragoman.http.exchange import Exchange
+from dragoman.http.legacy import ENDED, LegacySession
+from dragoman.http.modern import ModernSide
+from dragoman.http.options import HttpOptions
+from dragoman.http.rejection import Rejection
+from dragoman.http.request import HttpRequest
+from dragoman.http.shared import Part, Shared
+
+if TYPE_CHECKING:
+    from dragoman.bridge.effects import Effect
+
+_FACE = "face"
+
+
+class HttpFace:
+    """See the module. ``instance``, ``random``, ``wall_clock``, ``key``: see ``DualFace``. ``ValueError``: an option means nothing."""
+
+    def __init__(
+        self,
+        options: Options,
+        http: HttpOptions,
+        instance: str,
+        random: Callable[[int], bytes],
+        wall_clock: Callable[[], float],
+        key: bytes | None,
+    ) -> None:
+        options.isolate_capabilities = True
+        options.process_per_call = http.isolation == "session"
+        options.max_sessions = max(options.max_sessions, http.max_sessions)  # the face counts, over all parts
+        self.shared = Shared(options, http, Ids(instance), AeadSealer(key, random), wall_clock, random)
+        self.exchanges = self.shared.exchanges
+        self.closing = False
+        self.now = 0.0
+        self._options = options
+        self._http = http
+        self._own = Context(options, self.shared.ids, self.shared.sealer, wall_clock)
+        self._parts: dict[int, Part] = {}
+        self._processes: dict[int, Part] = {}
+        self._next_part = 0
+        self._sides: dict[bytes, ModernSide] = {}
+        self.sessions: dict[str, LegacySession] = {}
+        self._headless: dict[int, tuple[Exchange, float]] = {}
+        self._timers: set[str] = set()
+        self._finished = False
+        self._last_output = 0.0
+        self._out: list[HttpEffect] = []
+        self._doors = Doors(self)
+
+    # -- entry points ----------------------------------------------------------------------------------------------
+
+    def start(self, now: float) -> list[HttpEffect]:
+        """The face is up."""
+        self.now = self._last_output = now
+        return self._done()
+
+    def head(self, request: HttpRequest) -> Rejection | int:
+        """Judge a request before its body is read: the answer that ends it, or how many bytes of body to read."""
+        return self._doors.head(request)
+
+    def request(self, number: int, request: HttpRequest, body: bytes, now: float) -> list[HttpEffect]:
+        """A complete request, under a number that is never used twice."""
+        self.now = now
+        exchange = self._doors.exchange(number, request, self._emit)
+        self.exchanges[number] = exchange
+        try:
+            self._doors.request(exchange, request, body)
+        except Exception as fault:  # noqa: BLE001 - a fault of ours costs one request, and that one gets an answer
+            self._fault(fault)
+            owner = exchange.owner
+            if isinstance(owner, ModernSide | LegacySession):
+                owner.fault(exchange, type(fault).__name__)
+                self.drain(owner)
+            exchange.answer(frame.failure(exchange.client_id, errors.own_fault(type(fault).__name__).encode()), 500)
+        if not exchange.done and not exchange.begun:
+            self._watch(exchange)
+        return self._done()
+
+    def gone(self, number: int, now: float) -> list[HttpEffect]:
+        """The client closed the connection before the answer was complete, or takes nothing of it."""
+        self.now = now
+        exchange = self.exchanges.pop(number, None)
+        self._headless.pop(number, None)
+        if exchange is not None and not exchange.done:
+            exchange.done = True
+            owner = exchange.owner
+            if isinstance(owner, ModernSide | LegacySession):
+                owner.context.now = now
+                owner.gone(exchange)
+                self.drain(owner)
+        return self._done()
+
+    def from_server(self, session: int, line: bytes, now: float) -> list[HttpEffect]:
+        """One line of a server's, without its newline."""
+        return self._server(session, now, lambda part: part.from_server(session, line))
+
+    def server_too_long(self, session: int, head: bytes, size: int, now: float) -> list[HttpEffect]:
+        """A line of a server's over the limit was skipped."""
+        return self._server(session, now, lambda part: part.server_too_long(session, head, size))
+
+    def session_lost(self, session: int, reason: str, now: float) -> list[HttpEffect]:
+        """A server's process has ended, or could not be started."""
+        effects_ = self._server(session, now, lambda part: part.session_lost(session, reason))
+        self._processes.pop(session, None)
+        return effects_
+
+    def on_timer(self, key: str, now: float) -> list[HttpEffect]:
+        """A timer has run out."""
+        self.now = now
+        owner, _, rest = key.partition("|")
+        if owner == _FACE:
+            self._timers.discard(rest)
+            self._on_own_timer(rest)
+        elif (part := self._parts.get(int(owner))) is not None:
+            part.context.now = now
+            part.on_timer(rest)
+            self.drain(part)
+        return self._done()
+
+    def close(self, now: float) -> list[HttpEffect]:
+        """The end begins: streams end, what is in flight may finish; ``Finished`` says when."""
+        self.now = now
+        if not self.closing:
+            self.closing = True
+            self._last_output = now
+            for part in list(self._parts.values()):
+                part.context.now = now
+                part.close()
+                self.drain(part)
+            self.timer("drain", self._options.drain_timeout)
+        return self._done()
+
+    def health(self) -> dict[str, object]:
+        """What ``GET /healthz`` tells: counts, and nothing about anybody."""
+        return {
+            "status": "closing" if self.closing else "ok",
+            "version": __version__,
+            "sessions": len(self.sessions),
+            "processes": len(self._processes),
+            "exchanges": len(self.exchanges),
+        }
+
+    # -- parts -----------------------------------------------------------------------------------------------------
+
+    def side(self, principal: bytes) -> ModernSide:
+        """The part that serves a principal's modern requests."""
+        side = self._sides.get(principal)
+        if side is None:
+            self._next_part += 1
+            side = self._sides[principal] = ModernSide(self.shared, self._next_part, principal)
+            self._parts[side.number] = side
+            self._sweep_later()
+        side.context.now = side.used_at = self.now
+        return side
+
+    def open_session(self, principal: bytes, *, two_endpoints: bool = False) -> LegacySession:
+        """A legacy session, not yet initialized."""
+        self._next_part += 1
+        session_id = self.shared.random(24).hex()
+        session = LegacySession(self.shared, self._next_part, principal, session_id, self._ended, two_endpoints=two_endpoints)
+        session.context.now = session.used_at = self.now
+        self._parts[session.number] = self.sessions[session_id] = session
+        self._sweep_later()
+        return session
+
+    def _ended(self, session: LegacySession) -> None:
+        self.sessions.pop(session.id, None)
+
+    def room(self) -> bool:
+        """Whether one more process may be started; one that is idle is ended for it."""
+        if len(self._processes) < self._http.max_sessions:
+            return True
+        since = self.now - self._http.hibernate_after
+        asleep = [session for session in self.sessions.values() if session.may_sleep(since)]
+        idle = [(server.used_at, side, server) for side in self._sides.values() for server in side.upgrade.pool.idle(since)]
+        longest = min(asleep, key=lambda session: session.used_at, default=None)
+        oldest = min(idle, key=lambda entry: entry[0], default=None)
+        if longest is not None and (oldest is None or longest.used_at < oldest[0]):
+            longest.context.now = self.now
+            longest.sleep()
+            self.drain(longest)
+            return True
+        if oldest is not None:
+            oldest[1].context.now = self.now
+            oldest[1].upgrade.pool.drop(oldest[2])
+            self.drain(oldest[1])
+            return True
+        return False
+
+    # -- effects ---------------------------------------------------------------------------------------------------
+
+    def _server(self, session: int, now: float, step: Callable[[Part], None]) -> list[HttpEffect]:
+        self.now = self._last_output = now
+        part = self._processes.get(session)
+        if part is not None:
+            part.context.now = now
+            try:
+                step(part)
+            except Exception as fault:  # noqa: BLE001 - a fault of ours costs one message
+                part.context.batch = None
+                self._fault(fault)
+            self.drain(part)
+        return self._done()
+
+    def drain(self, part: Part) -> None:
+        """Take over what a part wants done."""
+        out = self._out
+        for effect in part.context.take():
+            kind = type(effect)
+            if kind is ToClient:
+                part.deliver(effect)  # type: ignore[arg-type]
+            elif kind is SetTimer or kind is CancelTimer:
+                out.append(_named(part.number, effect))
+            else:
+                if isinstance(effect, OpenSession):
+                    self._processes[effect.session] = part
+                elif isinstance(effect, CloseSession):
+                    self._processes.pop(effect.session, None)
+                out.append(effect)  # type: ignore[arg-type]
+        if part.context.pending:
+            self.drain(part)
+        elif isinstance(part, LegacySession) and part.phase == ENDED:
+            self._parts.pop(part.number, None)
+
+    def _emit(self, effect: Begin | Chunk | End | Respond) -> None:
+        self._out.append(effect)
+        kind = type(effect)
+        if kind is not Chunk:
+            self._headless.pop(effect.exchange, None)
+            if kind is Begin:
+                if self._http.keepalive:
+                    self.timer("beat", self._http.keepalive)
+            else:
+                self.exchanges.pop(effect.exchange, None)
+
+    def _done(self) -> list[HttpEffect]:
+        if self.closing and not self._finished:
+            self._end()
+        out, self._out = self._out, []
+        own = self._own.take()
+        return [*out, *own] if own else out  # type: ignore[list-item]
+
+    def _end(self) -> None:
+        for session in list(self.sessions.values()):
+            if session.idle:
+                session.context.now = self.now
+                session.end("the bridge is shutting down")
+                self.drain(session)
+        if all(part.idle for part in self._parts.values()) and not self.exchanges:
+            self._finished = True
+            contexts = [self._own, *(part.context for part in self._parts.values())]
+            failed = any(context.unserved for context in contexts) and not any(context.served for context in contexts)
+            self._out.append(Finished(1 if failed else 0))
+
+    def _fault(self, fault: Exception) -> None:
+        import traceback
+
+        self._own.log(effects.ERROR, f"internal fault: {type(fault).__name__}: {fault}")
+        self._own.log(effects.DEBUG, "".join(traceback.format_exception(fault)))
+
+    # -- time ------------------------------------------------------------------------------------------------------
+
+    def timer(self, name: str, delay: float) -> None:
+        """A timer of the face's own, unless it runs already."""
+        if name not in self._timers:
+            self._timers.add(name)
+            self._out.append(SetTimer(f"{_FACE}|{name}", self.now + delay))
+
+    def _watch(self, exchange: Exchange) -> None:
+        if exchange.takes_stream and exchange.method != "initialize":
+            self._headless[exchange.number] = (exchange, self.now + self._http.header_wait)
+            self.timer("headers", self._http.header_wait)
+
+    def _sweep_later(self) -> None:
+        self.timer("sweep", min(60.0, max(1.0, self._http.session_ttl / 4)))
+
+    def _on_own_timer(self, name: str) -> None:
+        if name == "headers":
+            self._begin_waiting()
+        elif name == "beat":
+            for exchange in self.exchanges.values():
+                exchange.beat()
+            if any(exchange.begun for exchange in self.exchanges.values()):
+                self.timer("beat", self._http.keepalive)
+        elif name == "sweep":
+            self._sweep()
+        elif name == "drain":
+            self._drain_over()
+
+    def _begin_waiting(self) -> None:
+        """Answers whose status nobody can wait for any longer begin as streams."""
+        for number, (exchange, due) in list(self._headless.items()):
+            if due > self.now:
+                self.timer("headers", due - self.now)
+                return
+            self._headless.pop(number, None)
+            owner = exchange.owner
+            if isinstance(owner, LegacySession):
+                owner.begin_stream(exchange)
+            else:
+                exchange.begin()
+
+    def _sweep(self) -> None:
+        """End what nobody has used for ``session_ttl``."""
+        since = self.now - self._http.session_ttl
+        for session in list(self.sessions.values()):
+            if session.used_at <= since and not session.watched:
+                session.context.now = self.now
+                session.end("it was not used for longer than --session-ttl")
+                self.drain(session)
+        for side in list(self._sides.values()):
+            side.context.now = self.now
+            for server in side.upgrade.pool.idle(since):
+                side.upgrade.pool.drop(server)
+            self.drain(side)
+            if side.used_at <= since and side.empty:
+                del self._sides[side.principal]
+                del self._parts[side.number]
+        if self._parts:
+            self._sweep_later()
+
+    def _drain_over(self) -> None:
+        quiet_at = self._last_output + self._options.drain_timeout
+        if quiet_at > self.now:
+            self.timer("drain", quiet_at - self.now)
+            return
+        for part in list(self._parts.values()):
+            part.context.now = self.now
+            part.give_up()
+            self.drain(part)
+        for exchange in list(self.exchanges.values()):
+            exchange.end()
+
+
+def _named(part: int, effect: Effect) -> SetTimer | CancelTimer:
+    if isinstance(effect, SetTimer):
+        return SetTimer(f"{part}|{effect.key}", effect.at)
+    assert isinstance(effect, CancelTimer)
+    return CancelTimer(f"{part}|{effect.key}")

@@ -1,0 +1,384 @@
+"""One legacy session: a client that opened with ``initialize``, and the server process that is its own.
+
+Theory of operation (2025-11-25, basic/transports#session-management, and the same page of the two revisions before). What the
+client says is relayed unchanged; where the server's words go is ``delivery``'s to decide. A lost connection cancels nothing.
+
+A session is OPENING until the server has answered ``initialize``, LIVE while it has a process, ASLEEP when the process was
+ended to make room, WAKING while a new one is shown what the old one knew: the handshake, the log level, the subscriptions.
+ENDED sessions are forgotten, and their id is answered 404, which tells the client to begin anew. The death of a server's
+process ends its session: what it knew of the client is gone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+from msgspec import Raw
+
+from dragoman import errors, frame
+from dragoman.bridge import effects
+from dragoman.bridge.context import Context
+from dragoman.bridge.effects import NOTE, ToClient
+from dragoman.bridge.relay import Relay
+from dragoman.http.delivery import Delivery, Flight
+from dragoman.http.exchange import Exchange
+from dragoman.http.memory import Memory
+from dragoman.http.shared import Shared
+from dragoman.http.streams import Stream
+from dragoman_specs.version import Version
+
+OPENING, LIVE, ASLEEP, WAKING, ENDED = "opening", "live", "asleep", "waking", "ended"
+BATCHING = Version.V2025_03_26
+POLLING = Version.V2025_11_25
+
+
+class LegacySession:
+    """See the module. ``ended`` is called once; ``two_endpoints``: HTTP+SSE of 2024-11-05, where one stream carries everything."""
+
+    def __init__(
+        self, shared: Shared, number: int, principal: bytes, session_id: str, ended: Callable[[LegacySession], None], *, two_endpoints: bool
+    ) -> None:
+        self.number = number
+        self.principal = principal
+        self.id = session_id
+        self.context = Context(shared.options, shared.ids, shared.sealer, shared.wall, principal)
+        self.phase = OPENING
+        self.two_endpoints = two_endpoints
+        self.used_at = 0.0
+        self._shared = shared
+        self._ended = ended
+        self._flights: dict[bytes, Flight] = {}
+        self._relay = Relay(self.context, None, self._told)
+        self._memory = Memory(self.context)
+        self._delivery = Delivery(self.context, self._flights, two_endpoints=two_endpoints)
+
+    # -- facts -----------------------------------------------------------------------------------------------------
+
+    @property
+    def revision(self) -> Version | None:
+        """What was agreed; None before that."""
+        return self._relay.revision
+
+    @property
+    def idle(self) -> bool:
+        """Whether no request waits for an answer."""
+        return not self._flights
+
+    @property
+    def needs_process(self) -> bool:
+        """Whether the next message starts a server process."""
+        return self.phase == ASLEEP
+
+    @property
+    def watched(self) -> bool:
+        """Whether any client holds a stream of the session open."""
+        return self._delivery.connected
+
+    # -- from the client ---------------------------------------------------------------------------------------------
+
+    def initialize(self, exchange: Exchange, request: frame.Request, line: bytes) -> None:
+        """The handshake, which begins the session; ``line`` offers a revision that has one."""
+        offered = frame.parse(line)
+        self._memory.handshake = (offered.params if isinstance(offered, frame.Request) else None) or Raw(b"{}")
+        self._flights[frame.id_key(request.id)] = Flight(request.id, request.method, self._answering(exchange), None)
+        self._to_server(request, line)
+        self._start_timer()
+
+    def message(self, exchange: Exchange, message: frame.Frame, line: bytes) -> None:
+        """A single message by POST."""
+        self.used_at = self.context.now
+        if not isinstance(message, frame.Request):
+            self._said(message, line)
+            exchange.respond(202)
+        elif self._is_free(exchange, [message]):
+            stream = self._answering(exchange)
+            self._flights[frame.id_key(message.id)] = Flight(message.id, message.method, stream, _token(message))
+            self._forward(message, line)
+            self._claim(stream)
+
+    def batch(self, exchange: Exchange, items: list[frame.Frame], line: bytes) -> None:
+        """A batch: its messages go on one by one, which every server understands, and are answered together (basic/index#batching)."""
+        self.used_at = self.context.now
+        requests = [item for item in items if isinstance(item, frame.Request)]
+        answers = [_refusal_of(item) for item in items if isinstance(item, frame.Malformed)]
+        if not requests and not answers:
+            exchange.respond(202)
+        elif self._is_free(exchange, requests):
+            stream = self._answering(exchange)
+            expected = len(requests) + len(answers)
+            for request in requests:
+                flight = Flight(request.id, request.method, stream, _token(request), answers, expected)
+                self._flights[frame.id_key(request.id)] = flight
+            if not requests:
+                self._batched(Flight(b"null", "", stream, None, answers, expected))
+            self._claim(stream)
+        else:
+            return
+        for item, raw in zip(items, _split(line), strict=True):
+            if isinstance(item, frame.Request):
+                self._forward(item, raw)
+            elif not isinstance(item, frame.Malformed):
+                self._said(item, raw)
+
+    def _said(self, message: frame.Frame, line: bytes) -> None:
+        """A notification, or an answer to a question."""
+        if isinstance(message, frame.Notification) and message.method == "notifications/cancelled":
+            self._cancelled(message)
+        elif isinstance(message, frame.Result | frame.Failure) and message.id is not None:
+            self._delivery.open_questions.discard(frame.id_key(message.id))
+        self._forward(message, line)
+
+    def _is_free(self, exchange: Exchange, requests: list[frame.Request]) -> bool:
+        seen = set(self._flights)
+        for request in requests:
+            key = frame.id_key(request.id)
+            if key in seen:
+                exchange.answer(frame.failure(request.id, errors.id_in_use().encode()), 400)
+                return False
+            seen.add(key)
+        return True
+
+    def _cancelled(self, note: frame.Notification) -> None:
+        """The client takes a request back: no answer is expected, so its stream ends."""
+        target = bytes((frame.members(note.params) or {}).get("requestId", Raw(b"null")))
+        flight = self._flights.pop(frame.id_key(target), None) if frame.valid_id(target) else None
+        if flight is None or self.two_endpoints:
+            return
+        if flight.batch is None:
+            flight.stream.end()
+            return
+        flight.expected -= 1
+        for other in self._flights.values():
+            if other.batch is flight.batch:
+                other.expected = flight.expected
+        self._batched(flight)
+
+    def _answering(self, exchange: Exchange) -> Stream:
+        """Where the answer to a POST goes."""
+        exchange.owner = self
+        if not self.two_endpoints or self._delivery.main is None:
+            return self._delivery.open(exchange)
+        exchange.respond(202, b"Accepted", ((b"content-type", b"text/plain"),))
+        return self._delivery.main
+
+    def _claim(self, stream: Stream) -> None:
+        if self.phase != OPENING:
+            self._delivery.claim(stream)
+
+    def begin_stream(self, exchange: Exchange) -> None:
+        """An answer takes long: its stream begins."""
+        stream = self._delivery.of(exchange)
+        if stream is not None:
+            stream.begin()
+
+    def listen(self, exchange: Exchange, last_event: tuple[int, int] | None) -> None:
+        """A GET: the session's stream, or one that goes on where it was lost."""
+        self.used_at = self.context.now
+        exchange.owner = self
+        self._delivery.get(exchange, last_event)
+
+    def gone(self, exchange: Exchange) -> None:
+        """A connection was closed, which cancels nothing (basic/transports#sending-messages-to-the-server)."""
+        stream = self._delivery.of(exchange)
+        if stream is None:
+            return
+        self.used_at = self.context.now
+        if not stream.detach() and any(flight.stream is stream for flight in self._flights.values()):
+            stream.forsaken = True
+        if self.two_endpoints and stream is self._delivery.main:
+            self.end("the client closed its event stream")
+
+    # -- to the server ---------------------------------------------------------------------------------------------
+
+    def _forward(self, message: frame.Frame, line: bytes) -> None:
+        self._memory.note(message)
+        if self.phase in (ASLEEP, WAKING):
+            self._memory.held.append((message, line))
+            if self.phase == ASLEEP:
+                self._wake()
+            return
+        self._to_server(message, line)
+
+    def _to_server(self, message: frame.Frame, line: bytes) -> None:
+        self._relay.from_client(message, line)
+        self._delivery.server = self._relay.number
+
+    def _wake(self) -> None:
+        self.phase = WAKING
+        self.context.log(effects.DEBUG, "a legacy session is used again: its server is started anew")
+        line = self._memory.hello()
+        message = frame.parse(line)
+        assert isinstance(message, frame.Request)
+        self._to_server(message, line)
+        self._start_timer()
+
+    def _awake(self, answer: frame.Frame | list[frame.Frame]) -> None:
+        self.context.cancel_timer("start")
+        if not isinstance(answer, frame.Result):
+            self.end("its server was started anew and did not accept the handshake that it had accepted before")
+            return
+        self.phase = LIVE
+        held, self._memory.held = self._memory.held, []
+        for line in self._memory.restored():
+            message = frame.parse(line)
+            if message is not None and not isinstance(message, list):
+                self._to_server(message, line)
+        for waiting, line in held:
+            self._to_server(waiting, line)
+
+    def _start_timer(self) -> None:
+        if self._shared.options.start_timeout:
+            self.context.timer("start", self._shared.options.start_timeout)
+
+    # -- from the server -------------------------------------------------------------------------------------------
+
+    def from_server(self, _session: int, line: bytes) -> None:
+        """A line of the server's; a batch of it is taken apart, since its messages may belong to different streams."""
+        for raw in _split(line) if line.lstrip()[:1] == b"[" else (line,):
+            self._relay.from_server(raw)
+
+    def server_too_long(self, _session: int, head: bytes, size: int) -> None:
+        """A line over the limit was skipped."""
+        self._relay.too_long(head, size)
+
+    def _told(self, message: frame.Frame | list[frame.Frame], line: bytes, answered: bytes | None) -> None:
+        """What the relay passes on."""
+        if answered is not None:
+            self._answered(frame.id_key(answered), message, line)
+        elif isinstance(message, frame.Request) and message.method == "ping":
+            self.context.to_server(_session_of(self._relay), frame.result(message.id, b"{}"))
+        elif isinstance(message, frame.Request | frame.Notification):
+            self._delivery.tell(message, line, hold=self.phase == OPENING and not self.two_endpoints)
+        else:
+            self.context.loss("id", "an answer of the server's to no request in flight")
+
+    def _answered(self, key: bytes, message: frame.Frame | list[frame.Frame], line: bytes) -> None:
+        if self._memory.is_hello(key):
+            self._awake(message)
+            return
+        flight = self._flights.pop(key, None)
+        if flight is None:
+            return  # the answer to what was restored
+        if flight.method == "initialize" and self.phase == OPENING:
+            self._opened(flight, message, line)
+        elif flight.batch is not None:
+            flight.batch.append(line.rstrip(b"\n"))
+            self._batched(flight)
+        else:
+            self._delivery.answer(flight, line)
+
+    def _opened(self, flight: Flight, message: frame.Frame | list[frame.Frame], line: bytes) -> None:
+        self.context.cancel_timer("start")
+        if isinstance(message, frame.Result):
+            self.phase = LIVE
+            flight.stream.primed = self._delivery.primed = self.revision is POLLING
+            exchange = flight.stream.exchange
+            if exchange is not None and not self.two_endpoints:
+                exchange.headers = (*exchange.headers, (b"mcp-session-id", self.id.encode()))
+        self._delivery.answer(flight, line)
+        if self.phase != LIVE:
+            self.end("its server refused initialize")
+
+    def _batched(self, flight: Flight) -> None:
+        """Answer a batch when the last of its answers is there."""
+        if flight.batch is None or len(flight.batch) < flight.expected:
+            return
+        if flight.batch:
+            self._delivery.answer(flight, b"[%b]\n" % b",".join(flight.batch))
+        else:
+            flight.stream.end()
+
+    def deliver(self, effect: ToClient) -> None:
+        """An error of the relay's own: the server died, or its answer could not be read."""
+        if effect.owner is not None and effect.kind != NOTE:
+            self._answered(frame.id_key(effect.owner), [], effect.data)
+
+    # -- time and ends -----------------------------------------------------------------------------------------------
+
+    def on_timer(self, key: str) -> None:
+        """The handshake takes too long, or questions waited too long for a stream."""
+        if key == "held":
+            self._delivery.expire()
+        elif self.phase in (OPENING, WAKING):
+            why = "its server did not answer the handshake"
+            self.end(why, errors.server_never_started(self._shared.options.start_timeout or 0.0))
+
+    def may_sleep(self, since: float) -> bool:
+        """Whether the process does nothing for anybody, and has not since then."""
+        is_quiet = not self._flights and not self._delivery.open_questions and self.used_at <= since
+        return is_quiet and self.phase == LIVE and not self.two_endpoints
+
+    def sleep(self) -> None:
+        """Give up the process; the session stays."""
+        self._close_process()
+        self.phase = ASLEEP
+
+    def session_lost(self, _session: int, reason: str) -> None:
+        """The process is gone: those who wait are told why, and the session ends."""
+        self.context.log(effects.ERROR, f"the server's process of a legacy session has ended: {reason}")
+        self.context.unserved = True
+        self._relay.number = None
+        self.end("its server has ended", errors.server_ended(reason))
+
+    def end(self, why: str, refusal: errors.Refusal | None = None) -> None:
+        """The session is over: by the client's DELETE, for want of use, or because its server is gone."""
+        if self.phase == ENDED:
+            return
+        self.phase = ENDED
+        self.context.log(effects.DEBUG, f"a legacy session ends: {why}")
+        self._close_process()
+        self.context.cancel_timer("start")
+        self.context.cancel_timer("held")
+        told = refusal or errors.server_fault(f"The session has ended: {why}")
+        for key, flight in list(self._flights.items()):
+            self._answered(key, [], frame.failure(flight.client_id, told.encode()))
+        self._delivery.end()
+        self._ended(self)
+
+    def _close_process(self) -> None:
+        if self._relay.number is not None:
+            self.context.close(self._relay.number)
+        self._relay.number = self._delivery.server = None
+
+    def close(self) -> None:
+        """The face is shutting down: the session's stream ends, calls in flight may finish."""
+        if self._delivery.main is not None and not self.two_endpoints:
+            self._delivery.main.end()
+        if self.idle:
+            self.end("the bridge is shutting down")
+
+    def give_up(self) -> None:
+        """The drain time is over."""
+        self.end("the bridge is shutting down", errors.shutting_down(self._shared.options.drain_timeout))
+
+    def fault(self, exchange: Exchange, text: str) -> None:
+        """A fault of ours."""
+        for key in [key for key, flight in self._flights.items() if flight.stream.exchange is exchange]:
+            del self._flights[key]
+        exchange.answer(frame.failure(exchange.client_id, errors.own_fault(text).encode()), 500)
+
+
+def _session_of(relay: Relay) -> int:
+    assert relay.number is not None  # it has just spoken
+    return relay.number
+
+
+def _split(line: bytes) -> list[bytes]:
+    """The entries of a batch; the line itself if it cannot be read as one."""
+    try:
+        return [bytes(raw) for raw in msgspec.json.decode(line, type=list[Raw])]
+    except (msgspec.MsgspecError, RecursionError):
+        return [line]
+
+
+def _token(request: frame.Request) -> bytes | None:
+    if request.params is None or b'"progressToken"' not in bytes(request.params):
+        return None
+    token = (frame.members((frame.members(request.params) or {}).get("_meta")) or {}).get("progressToken")
+    return None if token is None else bytes(token)
+
+
+def _refusal_of(item: frame.Malformed) -> bytes:
+    # 2025-03-26 knows JSON-RPC's null id for what could not be read.
+    return frame.failure(item.id or b"null", frame.error(item.code, item.message))[:-1]

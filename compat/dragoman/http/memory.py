@@ -1,0 +1,60 @@
+"""What a new process of a legacy session has to be shown, so that its client does not notice that the old one is gone.
+
+A server keeps the handshake, the log level and the subscriptions of its connection (2025-11-25, basic/lifecycle,
+server/utilities/logging, server/resources#subscriptions); what else it keeps is known to nobody but itself.
+"""
+
+from __future__ import annotations
+
+from msgspec import Raw
+
+from dragoman import frame
+from dragoman.bridge.context import Context
+
+
+class Memory:
+    """What was set, and ``held``: what the client says while the new process starts."""
+
+    def __init__(self, context: Context) -> None:
+        self._ids = context.ids
+        self.handshake = Raw(b"{}")
+        self.held: list[tuple[frame.Frame, bytes]] = []
+        self._level: Raw | None = None
+        self._uris: dict[bytes, None] = {}
+        self._hello = b""
+
+    def note(self, message: frame.Frame) -> None:
+        """Remember what a request sets."""
+        if not isinstance(message, frame.Request) or message.params is None:
+            return
+        if message.method == "logging/setLevel":
+            self._level = message.params
+        elif message.method == "resources/subscribe":
+            self._uris[bytes(message.params)] = None
+        elif message.method == "resources/unsubscribe":
+            self._uris.pop(bytes(message.params), None)
+
+    def hello(self) -> bytes:
+        """The line of the handshake again."""
+        line = self._request("initialize", self.handshake)
+        self._hello = self._last
+        return line
+
+    def is_hello(self, key: bytes) -> bool:
+        """Whether an answer is the one to ``hello``, once."""
+        if key != self._hello:
+            return False
+        self._hello = b""
+        return True
+
+    def restored(self) -> list[bytes]:
+        """The lines that bring a new process to where the old one was."""
+        lines = [frame.notification("notifications/initialized")[:-1]]
+        if self._level is not None:
+            lines.append(self._request("logging/setLevel", self._level))
+        return lines + [self._request("resources/subscribe", Raw(uri)) for uri in self._uris]
+
+    def _request(self, method: str, params: Raw) -> bytes:
+        # An id that no client thinks of: the instance is not known to any.
+        self._last = frame.encode(f"dragoman-{self._ids.instance}-{self._ids.wire()}")
+        return frame.request(self._last, method, bytes(params))[:-1]

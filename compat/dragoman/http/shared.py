@@ -1,0 +1,95 @@
+"""What the parts of one HTTP face share, and the context that each of them runs in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from dragoman.bridge.context import Context
+from dragoman.bridge.effects import ToClient
+from dragoman.bridge.ids import Ids
+from dragoman.bridge.options import Options
+from dragoman.bridge.sealing import Sealer
+from dragoman.http.exchange import Exchange
+from dragoman.http.options import HttpOptions
+
+
+class Shared:
+    """Options, ids, secrets and the open exchanges of one face."""
+
+    __slots__ = ("exchanges", "http", "ids", "options", "random", "sealer", "wall")
+
+    def __init__(
+        self, options: Options, http: HttpOptions, ids: Ids, sealer: Sealer, wall: Callable[[], float], random: Callable[[int], bytes]
+    ) -> None:
+        self.options = options
+        self.http = http
+        self.ids = ids
+        self.sealer = sealer
+        self.wall = wall
+        self.random = random
+        self.exchanges: dict[int, Exchange] = {}
+
+
+class HttpContext(Context):
+    """A context whose clients' requests are exchanges: the core knows each by the number of its exchange."""
+
+    one_channel = False
+    __slots__ = ("_exchanges",)
+
+    def __init__(self, shared: Shared, principal: bytes) -> None:
+        super().__init__(shared.options, shared.ids, shared.sealer, shared.wall, principal)
+        self._exchanges = shared.exchanges
+
+    def spoken(self, client_id: bytes) -> bytes:
+        """The id in the client's own words; clients use the same ids without knowing of one another."""
+        exchange = self._exchanges.get(int(client_id))
+        return b"null" if exchange is None else exchange.client_id
+
+
+class Part(Protocol):
+    """What the face routes to: all of one principal's modern requests, or one legacy session."""
+
+    number: int
+
+    @property
+    def context(self) -> Context:
+        """What its effects are collected in."""
+
+    def deliver(self, effect: ToClient) -> None:
+        """A frame of the core's for the client."""
+
+    def from_server(self, session: int, line: bytes) -> None:
+        """A line of a server process."""
+
+    def server_too_long(self, session: int, head: bytes, size: int) -> None:
+        """A line over the limit was skipped."""
+
+    def session_lost(self, session: int, reason: str) -> None:
+        """A server process has ended."""
+
+    def on_timer(self, key: str) -> None:
+        """A timer of this part."""
+
+    def gone(self, exchange: Exchange) -> None:
+        """The client closed the connection of an exchange."""
+
+    def close(self) -> None:
+        """The face is shutting down."""
+
+    def give_up(self) -> None:
+        """The drain time is over."""
+
+    def fault(self, exchange: Exchange, text: str) -> None:
+        """A fault of ours while this exchange's request was read."""
+
+    @property
+    def idle(self) -> bool:
+        """Whether nobody waits for an answer."""
+
+
+def one_line(body: bytes) -> bytes:
+    """A JSON text on one line: on stdio a line end would end the frame, and between tokens it means as much as a space."""
+    if b"\n" in body or b"\r" in body:
+        return body.replace(b"\n", b" ").replace(b"\r", b" ")
+    return body
