@@ -59,7 +59,7 @@ class Listen(Struct, eq=False):
 class _Follow(Struct, eq=False):
     """One ``resources/subscribe`` on one session, for all streams that name the URI."""
 
-    streams: list[Listen]
+    streams: dict[bytes, Listen]
     holds: bool = False
 
 
@@ -114,19 +114,19 @@ class Listens:
             if follow is None:
                 self._subscribe(listen, session, uri)
                 continue
-            if listen in follow.streams:
+            if listen.key in follow.streams:
                 listen.waiting -= 1
                 continue
-            follow.streams.append(listen)
+            follow.streams[listen.key] = listen
             if follow.holds:
                 self._answered(listen, uri, held=True)
 
     def _subscribe(self, listen: Listen, session: Session, uri: str) -> None:
-        follow = self._follows[session.number, uri] = _Follow([listen])
+        follow = self._follows[session.number, uri] = _Follow({listen.key: listen})
 
         def answered(answer: Answer) -> None:
             follow.holds = isinstance(answer, frame.Result)
-            for stream in list(follow.streams):
+            for stream in list(follow.streams.values()):
                 if stream.waiting:
                     self._answered(stream, uri, held=follow.holds)
             if not follow.holds:
@@ -136,7 +136,7 @@ class Listens:
         def late() -> None:
             # The server declares subscriptions and may be waiting for something itself: the stream is promised the resource.
             self._context.log(effects.WARNING, f"the server has not answered resources/subscribe for {uri} within {PATIENCE:g} seconds")
-            for stream in list(follow.streams):
+            for stream in list(follow.streams.values()):
                 if stream.waiting:
                     self._answered(stream, uri, held=True)
 
@@ -224,11 +224,11 @@ class Listens:
 
     def _end(self, listen: Listen) -> None:
         listen.ended = True
-        for (number, uri), follow in list(self._follows.items()):
-            session = self._bridge.pool.by_number(number)
-            if listen in follow.streams and session is not None:
-                follow.streams.remove(listen)
-                self._release(session, uri)
+        for session in self._bridge.pool.sessions():
+            for uri in listen.uris:
+                follow = self._follows.get((session.number, uri))
+                if follow is not None and follow.streams.pop(listen.key, None) is not None:
+                    self._release(session, uri)
 
     def _release(self, session: Session, uri: str) -> None:
         """Unsubscribe what no stream names any more."""
@@ -265,7 +265,7 @@ class Listens:
     def session_closed(self, session: Session) -> None:
         """A session's subscriptions are gone with it; streams that still waited for one begin again on the next."""
         for key in [key for key in self._follows if key[0] == session.number]:
-            for listen in self._follows.pop(key).streams:
+            for listen in self._follows.pop(key).streams.values():
                 listen.waiting = max(listen.waiting - 1, 0) if not listen.acknowledged else 0
 
     def on_timer(self) -> None:
