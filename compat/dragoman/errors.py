@@ -12,6 +12,7 @@ from typing import Any
 from msgspec import Struct
 
 from dragoman import frame
+from dragoman_specs.methods import is_removed_core
 from dragoman_specs.names import (
     HEADER_MISMATCH,
     INTERNAL_ERROR,
@@ -64,9 +65,17 @@ def missing_capability(required: dict[str, Any], said: str = "", **own: Any) -> 
     return Refusal(MISSING_CLIENT_CAPABILITY, message, {"requiredCapabilities": required, **own})
 
 
-def removed_method(method: str) -> Refusal:
-    """A core method of the legacy revisions."""
-    return Refusal(METHOD_NOT_FOUND, f"Method not found: {method} is not part of 2026-07-28")
+def unserved_method(method: str) -> Refusal | None:
+    """Why a modern client's request goes no further; None: it may be somebody's.
+
+    Core methods of the legacy revisions are not part of its revision. Those of the tasks extension share their names with the
+    tasks of 2025-11-25 and mean something else, so a legacy server must not be shown them.
+    """
+    if is_removed_core(method):
+        return Refusal(METHOD_NOT_FOUND, f"Method not found: {method} is not part of 2026-07-28")
+    if method.startswith("tasks/"):
+        return Refusal(METHOD_NOT_FOUND, f"Method not found: the tasks extension is not served, so there is no {method}")
+    return None
 
 
 def unknown_method(method: str) -> Refusal:

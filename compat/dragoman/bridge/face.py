@@ -21,7 +21,7 @@ from dragoman.bridge.effects import Effect
 from dragoman.bridge.envelope import Unmarked
 from dragoman.bridge.ids import Ids
 from dragoman.bridge.options import Options
-from dragoman.bridge.relay import Relay, legacy_offer
+from dragoman.bridge.relay import Relay, is_handshake, legacy_offer
 from dragoman.bridge.sealing import AeadSealer
 from dragoman.bridge.session import READY, Session
 from dragoman.bridge.upgrade_server import UpgradeServer
@@ -145,8 +145,7 @@ class DualFace:
     def _request(self, request: frame.Request, line: bytes) -> None:
         if self._modern is not None:
             self._modern.from_client(request, line)
-        elif request.method != "initialize" and (self._legacy is None or _MODERN_MARK in line):
-            # ``initialize`` is legacy whatever ``_meta`` it carries: no modern revision knows it (basic/versioning).
+        elif not is_handshake(request) and (self._legacy is None or _MODERN_MARK in line):
             self._modern_request(request, line)
         else:
             relay = self._legacy_relay()

@@ -19,6 +19,7 @@ from dragoman.bridge.broken import ids_in, is_call, looks_like_frame, shown
 from dragoman.bridge.context import Context
 from dragoman.bridge.effects import NOTE, RESULT
 from dragoman.errors import Refusal
+from dragoman_specs.names import META_MODERN, META_PREFIX, META_PROTOCOL_VERSION
 from dragoman_specs.version import LATEST_LEGACY, Era, Version, parse
 
 Told = Callable[[frame.Frame | list[frame.Frame], bytes, bytes | None], None]
@@ -131,17 +132,34 @@ class Relay:
         self.give_up(errors.server_ended(reason))
 
 
+def is_handshake(request: frame.Request) -> bool:
+    """Whether this is a legacy client's ``initialize``, whatever ``_meta`` it carries (2026-07-28, basic/versioning).
+
+    One with a modern envelope that offers no revision is none: it is a modern client's request for a method that is gone.
+    """
+    if request.method != "initialize":
+        return False
+    members = frame.members(request.params) or {}
+    meta = frame.members(members.get("_meta")) or {}
+    return "protocolVersion" in members or META_PROTOCOL_VERSION not in meta
+
+
 def legacy_offer(context: Context, request: frame.Request, line: bytes) -> bytes:
-    """The line of an ``initialize``, offering a handshake revision.
+    """The line of an ``initialize``, offering a handshake revision and without modern words.
 
     A handshake never agrees on a modern revision, and a server that echoes what it is offered would (basic/lifecycle).
     """
     members = frame.members(request.params) or {}
     version = parse(frame.text(members.get("protocolVersion")))
-    if version is None or version.era is not Era.MODERN:
+    is_modern = version is not None and version.era is Era.MODERN
+    if not is_modern and META_PREFIX.encode() not in line:
         return line
-    context.log(effects.INFO, f"the client offers {version} in initialize, which has no handshake: {LATEST_LEGACY} is offered")
-    members["protocolVersion"] = Raw(frame.encode(LATEST_LEGACY))
+    if is_modern:
+        context.log(effects.INFO, f"the client offers {version} in initialize, which has no handshake: {LATEST_LEGACY} is offered")
+        members["protocolVersion"] = Raw(frame.encode(LATEST_LEGACY))
+    meta = frame.members(members.pop("_meta", None))
+    if meta and (rest := {key: value for key, value in meta.items() if key not in META_MODERN}):
+        members["_meta"] = Raw(frame.encode(rest))
     return frame.request(request.id, request.method, frame.encode(members))[:-1]
 
 

@@ -70,8 +70,8 @@ class UpgradeServer:
             self._discover(request, key, envelope)
         elif method == "subscriptions/listen":
             self.listens.open(request, key, envelope)
-        elif is_removed_core(method):
-            self.context.refuse(request.id, errors.removed_method(method))
+        elif (unserved := errors.unserved_method(method)) is not None:
+            self.context.refuse(request.id, unserved)
         elif method in ASKS and ("requestState" in envelope.params or "inputResponses" in envelope.params):
             self.parking.retry(request, envelope)
         else:

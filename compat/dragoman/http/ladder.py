@@ -1,6 +1,6 @@
 """What a POST is: the order of checks, each step a route or the answer that ends it (basic/transports/streamable-http#server-validation).
 
-First match wins. ``initialize``: legacy, whatever else it carries. ``_meta`` names a revision: modern. A session id: that
+First match wins. A handshake: legacy, whatever else it carries. ``_meta`` names a revision: modern. A session id: that
 session. A version header that names a modern or an unknown revision: modern, and then ``_meta`` is missing. Else a legacy client
 that has no session.
 
@@ -14,11 +14,11 @@ from msgspec import Struct
 
 from dragoman import errors, frame
 from dragoman.bridge.envelope import Envelope, EnvelopeReader, Unmarked
+from dragoman.bridge.relay import is_handshake
 from dragoman.errors import Refusal
 from dragoman.http.headers import compare
 from dragoman.http.rejection import Rejection, rpc
 from dragoman.http.request import Fields
-from dragoman_specs.methods import is_removed_core
 from dragoman_specs.names import META_PROTOCOL_VERSION, UNSUPPORTED_PROTOCOL_VERSION
 from dragoman_specs.version import Era, parse
 
@@ -80,7 +80,7 @@ class Ladder:
         return rpc(400, None, errors.no_session())
 
     def _request(self, request: frame.Request, body: bytes, fields: Fields, session: bytes | None) -> Route | Rejection:
-        if request.method == "initialize":
+        if is_handshake(request):
             return Initialize(request)
         if _MARK in body:
             envelope = self._reader.read(request.params)
@@ -103,9 +103,8 @@ class Ladder:
         fault = compare(fields, request.method, envelope.params, envelope.version)
         if fault is not None:
             return rpc(400, request.id, errors.header_mismatch(fault))
-        if is_removed_core(request.method):
-            return rpc(404, request.id, errors.removed_method(request.method))
-        return Modern(request, envelope)
+        unserved = errors.unserved_method(request.method)
+        return Modern(request, envelope) if unserved is None else rpc(404, request.id, unserved)
 
 
 def _names_modern(fields: Fields) -> bool:
