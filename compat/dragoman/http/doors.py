@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from dragoman import errors, frame
 from dragoman.bridge.relay import legacy_offer
 from dragoman.errors import Refusal
-from dragoman.http.effects import Begin, Chunk, End, Headers, Respond
+from dragoman.http.effects import Begin, Chunk, End, Header, Headers, Respond
 from dragoman.http.exchange import Exchange
 from dragoman.http.ladder import Initialize, InSession, Ladder, Modern, ModernNotification
 from dragoman.http.legacy import BATCHING, LegacySession
@@ -97,8 +97,8 @@ class Doors:
         if request.path == HEALTH:
             exchange.respond(503 if face.closing else 200, frame.encode(face.health()), ((b"content-type", b"application/json"),))
             return
-        if face.closing:
-            self._reject(exchange, rpc(503, None, errors.going_down(), _RETRY_AFTER))
+        if face.closing and request.method == "GET":
+            self._refuse(exchange, 503, errors.going_down(), _RETRY_AFTER)
             return
         principal = self._principals.of(fields, local=request.local)
         if isinstance(principal, Rejection):
@@ -115,12 +115,25 @@ class Doors:
     def _reject(self, exchange: Exchange, rejection: Rejection) -> None:
         exchange.respond(rejection.status, rejection.body, rejection.headers)
 
+    def _refuse(self, exchange: Exchange, status: int, refusal: Refusal, *headers: Header) -> None:
+        """Answer with an error that carries the request's id."""
+        self._reject(exchange, rpc(status, exchange.client_id, refusal, *headers))
+
+    def _is_late(self, exchange: Exchange, message: frame.Frame | list[frame.Frame] | None) -> bool:
+        """Whether the message came after the end had begun; what helps a call to its own end is still taken."""
+        if not self._face.closing or not isinstance(message, frame.Request | list):
+            return False
+        self._refuse(exchange, 503, errors.going_down(), _RETRY_AFTER)
+        return True
+
     def _post(self, exchange: Exchange, fields: Fields, principal: bytes, body: bytes) -> None:
         message = frame.parse(body)
         if isinstance(message, frame.Request):
             exchange.client_id, exchange.method = message.id, message.method
+        if self._is_late(exchange, message):
+            return
         if not exchange.takes_stream and exchange.stream_only:
-            self._reject(exchange, rpc(406, None, errors.bad_http("Accept must list application/json and text/event-stream")))
+            self._refuse(exchange, 406, errors.bad_http("Accept must list application/json and text/event-stream"))
             return
         route = self._ladder.judge(message, body, fields)
         if isinstance(route, Modern):
@@ -139,58 +152,57 @@ class Doors:
     def _modern(self, exchange: Exchange, route: Modern, fields: Fields, principal: bytes) -> None:
         side = self._face.side(principal)
         if route.request.method == "subscriptions/listen" and not exchange.takes_stream:
-            self._reject(
-                exchange, rpc(406, route.request.id, errors.bad_http("subscriptions/listen is answered with text/event-stream only"))
-            )
-        elif side.needs_process(route.request, route.envelope) and not self._face.room():
-            self._reject(exchange, rpc(503, route.request.id, errors.busy(self._http.max_sessions), _RETRY_AFTER))
+            self._refuse(exchange, 406, errors.bad_http("Accept must list text/event-stream for a stream"))
+        elif (side is None or side.needs_process(route.request, route.envelope)) and not self._face.room():
+            self._refuse(exchange, 503, errors.busy(self._http.max_sessions), _RETRY_AFTER)
         else:
+            side = side or self._face.open_side(principal)
             side.request(exchange, route.request, route.envelope, fields)
             self._face.drain(side)
 
     def _notification(self, exchange: Exchange, route: ModernNotification, principal: bytes) -> None:
         side = self._face.side(principal)
-        mine = [open_ for open_ in self._face.exchanges.values() if open_.owner is side]
-        side.notification(route.note, mine)
-        self._face.drain(side)
+        if side is not None:  # else it concerns nothing
+            mine = [open_ for open_ in self._face.exchanges.values() if open_.owner is side]
+            side.notification(route.note, mine)
+            self._face.drain(side)
         exchange.respond(202)
 
     # -- legacy ----------------------------------------------------------------------------------------------------
 
     def _initialize(self, exchange: Exchange, request: frame.Request, principal: bytes, line: bytes) -> None:
         if not self._face.room():
-            self._reject(exchange, rpc(503, request.id, errors.busy(self._http.max_sessions), _RETRY_AFTER))
+            self._refuse(exchange, 503, errors.busy(self._http.max_sessions), _RETRY_AFTER)
             return
         session = self._face.open_session(principal)
         session.initialize(exchange, request, legacy_offer(session.context, request, line))
         self._face.drain(session)
 
-    def _session(self, fields: Fields, text: bytes | None, principal: bytes) -> LegacySession | Rejection:
-        """The session that a request names; somebody else's is as unknown as none."""
-        session = self._face.sessions.get(text.decode("latin-1")) if text is not None else None
-        if session is None or session.principal != principal:
-            return rpc(404, None, errors.unknown_session())
+    def _session(self, exchange: Exchange, fields: Fields, text: bytes, principal: bytes) -> LegacySession | None:
+        """The session that a request names, or None and a refusal; somebody else's is as unknown as none."""
+        session = self._face.sessions.get(text.decode("latin-1"))
+        if session is None or session.principal != principal or session.two_endpoints:
+            self._refuse(exchange, 404, errors.unknown_session())
+            return None
         said = fields.get(b"mcp-protocol-version")
         if said is not None and session.revision is not None and said != session.revision.encode():
-            return rpc(400, None, errors.wrong_version_header(said.decode("latin-1"), session.revision))
+            self._refuse(exchange, 400, errors.wrong_version_header(said.decode("latin-1"), session.revision))
+            return None
         session.context.now = self._face.now
         return session
 
     def _in_session(self, exchange: Exchange, route: InSession, fields: Fields, principal: bytes, line: bytes) -> None:
-        session = self._session(fields, route.id, principal)
-        if isinstance(session, Rejection):
-            self._reject_message(exchange, session, route.message)
-            return
-        if session.needs_process and not self._face.room():
-            self._reject(exchange, rpc(503, None, errors.busy(self._http.max_sessions), _RETRY_AFTER))
-            return
-        self._say(session, exchange, route.message, line)
+        session = self._session(exchange, fields, route.id, principal)
+        if session is not None:
+            self._say(session, exchange, route.message, line)
 
     def _say(self, session: LegacySession, exchange: Exchange, message: frame.Frame | list[frame.Frame], line: bytes) -> None:
-        if isinstance(message, list):
+        if session.needs_process and not self._face.room():
+            self._refuse(exchange, 503, errors.busy(self._http.max_sessions), _RETRY_AFTER)
+        elif isinstance(message, list):
             refusal = self._batch_refusal(session, message)
             if refusal is not None:
-                self._reject(exchange, rpc(400, None, refusal))
+                self._refuse(exchange, 400, refusal)
             else:
                 session.batch(exchange, message, line)
         else:
@@ -206,30 +218,22 @@ class Doors:
             return errors.initialize_in_batch()
         return None
 
-    def _reject_message(self, exchange: Exchange, rejection: Rejection, message: frame.Frame | list[frame.Frame]) -> None:
-        """The same words, with the id of the request that they answer."""
-        if isinstance(message, frame.Request):
-            body = rejection.body.replace(b'{"jsonrpc":"2.0",', b'{"jsonrpc":"2.0","id":%b,' % message.id, 1)
-            exchange.respond(rejection.status, body, rejection.headers)
-        else:
-            self._reject(exchange, rejection)
-
     def _session_request(self, exchange: Exchange, request: HttpRequest, principal: bytes) -> None:
         """GET or DELETE: only a session has anything to give or to end."""
         fields = request.fields
         text = fields.get(b"mcp-session-id")
         if text is None:
-            self._reject(exchange, rpc(405, None, errors.bad_http(f"{request.method} needs an Mcp-Session-Id"), _ALLOW))
+            self._refuse(exchange, 405, errors.bad_http(f"{request.method} needs an Mcp-Session-Id"), _ALLOW)
             return
-        session = self._session(fields, text, principal)
-        if isinstance(session, Rejection):
-            self._reject(exchange, session)
-        elif request.method == "DELETE":
+        session = self._session(exchange, fields, text, principal)
+        if session is None:
+            return
+        if request.method == "DELETE":
             session.end("the client has ended it")
             self._face.drain(session)
             exchange.respond(204)
         elif not exchange.takes_stream:
-            self._reject(exchange, rpc(406, None, errors.bad_http("Accept must list text/event-stream")))
+            self._refuse(exchange, 406, errors.bad_http("Accept must list text/event-stream"))
         else:
             last_event = fields.get(b"last-event-id")
             session.listen(exchange, None if last_event is None else read_event_id(last_event) or (_UNKNOWN, 0))
@@ -239,10 +243,7 @@ class Doors:
 
     def _open_two_endpoints(self, exchange: Exchange, principal: bytes) -> None:
         if not exchange.takes_stream:
-            self._reject(exchange, rpc(406, None, errors.bad_http("Accept must list text/event-stream")))
-            return
-        if not self._face.room():
-            self._reject(exchange, rpc(503, None, errors.busy(self._http.max_sessions), _RETRY_AFTER))
+            self._refuse(exchange, 406, errors.bad_http("Accept must list text/event-stream"))
             return
         session = self._face.open_session(principal, two_endpoints=True)
         session.listen(exchange, None)
@@ -253,17 +254,23 @@ class Doors:
     def _two_endpoints(self, exchange: Exchange, request: HttpRequest, principal: bytes, body: bytes) -> None:
         session_id = next((part[11:] for part in request.query.split(b"&") if part.startswith(b"session_id=")), b"")
         session = self._face.sessions.get(session_id.decode("latin-1"))
-        if session is None or session.principal != principal or not session.two_endpoints:
-            self._reject(exchange, rpc(404, None, errors.unknown_session()))
-            return
-        session.context.now = self._face.now
         line = one_line(body)
         message = frame.parse(line)
+        if isinstance(message, frame.Request):
+            exchange.client_id, exchange.method = message.id, message.method
+        if self._is_late(exchange, message):
+            return
+        if session is None or session.principal != principal or not session.two_endpoints:
+            self._refuse(exchange, 404, errors.unknown_session())
+            return
+        session.context.now = self._face.now
         if message is None or isinstance(message, frame.Malformed):
             refusal = errors.empty_body() if message is None else Refusal(message.code, message.message)
-            self._reject(exchange, rpc(400, None, refusal, null_id=True))
-        elif isinstance(message, frame.Request) and message.method == "initialize" and session.revision is None:
+            self._reject(exchange, rpc(400, message.id if message else None, refusal, null_id=True))
+        elif not isinstance(message, frame.Request) or message.method != "initialize" or session.revision is not None:
+            self._say(session, exchange, message, line)
+        elif session.needs_process and not self._face.room():
+            self._refuse(exchange, 503, errors.busy(self._http.max_sessions), _RETRY_AFTER)
+        else:
             session.initialize(exchange, message, legacy_offer(session.context, message, line))
             self._face.drain(session)
-        else:
-            self._say(session, exchange, message, line)

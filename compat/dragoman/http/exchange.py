@@ -30,7 +30,7 @@ class Exchange:
         self.headers = headers
         self.takes_stream = takes_stream
         self.stream_only = not takes_json
-        self.client_id = b"null"  # of the JSON-RPC request, as the client wrote it
+        self.client_id: bytes | None = None  # of the JSON-RPC request, as the client wrote it
         self.method = ""
         self.owner: object = None  # who is told that the client has gone
         self.begun = False

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from dragoman.bridge.effects import Effect
 
 _FACE = "face"
+_FORGOTTEN = 60.0  # a principal that holds nothing is forgotten after so long
 
 
 class HttpFace:
@@ -167,25 +168,31 @@ class HttpFace:
 
     # -- parts -----------------------------------------------------------------------------------------------------
 
-    def side(self, principal: bytes) -> ModernSide:
-        """The part that serves a principal's modern requests."""
+    def side(self, principal: bytes) -> ModernSide | None:
+        """The part that serves a principal's modern requests, if there is one."""
         side = self._sides.get(principal)
-        if side is None:
-            self._next_part += 1
-            side = self._sides[principal] = ModernSide(self.shared, self._next_part, principal)
-            self._parts[side.number] = side
-            self._sweep_later()
+        if side is not None:
+            side.context.now = side.used_at = self.now
+        return side
+
+    def open_side(self, principal: bytes) -> ModernSide:
+        """That part, now."""
+        side = self._sides[principal] = ModernSide(self.shared, self._part_number(), principal)
+        self._parts[side.number] = side
         side.context.now = side.used_at = self.now
         return side
 
+    def _part_number(self) -> int:
+        self._next_part += 1
+        self._sweep_later()
+        return self._next_part
+
     def open_session(self, principal: bytes, *, two_endpoints: bool = False) -> LegacySession:
         """A legacy session, not yet initialized."""
-        self._next_part += 1
         session_id = self.shared.random(24).hex()
-        session = LegacySession(self.shared, self._next_part, principal, session_id, self._ended, two_endpoints=two_endpoints)
+        session = LegacySession(self.shared, self._part_number(), principal, session_id, self._ended, two_endpoints=two_endpoints)
         session.context.now = session.used_at = self.now
         self._parts[session.number] = self.sessions[session_id] = session
-        self._sweep_later()
         return session
 
     def _ended(self, session: LegacySession) -> None:
@@ -196,21 +203,14 @@ class HttpFace:
         if len(self._processes) < self._http.max_sessions:
             return True
         since = self.now - self._http.hibernate_after
-        asleep = [session for session in self.sessions.values() if session.may_sleep(since)]
-        idle = [(server.used_at, side, server) for side in self._sides.values() for server in side.upgrade.pool.idle(since)]
-        longest = min(asleep, key=lambda session: session.used_at, default=None)
-        oldest = min(idle, key=lambda entry: entry[0], default=None)
-        if longest is not None and (oldest is None or longest.used_at < oldest[0]):
-            longest.context.now = self.now
-            longest.sleep()
-            self.drain(longest)
-            return True
-        if oldest is not None:
-            oldest[1].context.now = self.now
-            oldest[1].upgrade.pool.drop(oldest[2])
-            self.drain(oldest[1])
-            return True
-        return False
+        unused = [(when, part) for part in self._parts.values() if (when := part.unused(since)) is not None]
+        if not unused:
+            return False
+        part = min(unused, key=lambda entry: entry[0])[1]
+        part.context.now = self.now
+        part.give_way(since)
+        self.drain(part)
+        return True
 
     # -- effects ---------------------------------------------------------------------------------------------------
 
@@ -335,10 +335,10 @@ class HttpFace:
                 self.drain(session)
         for side in list(self._sides.values()):
             side.context.now = self.now
-            for server in side.upgrade.pool.idle(since):
-                side.upgrade.pool.drop(server)
+            while side.unused(since) is not None:
+                side.give_way(since)
             self.drain(side)
-            if side.used_at <= since and side.empty:
+            if side.used_at <= self.now - _FORGOTTEN and side.empty:
                 del self._sides[side.principal]
                 del self._parts[side.number]
         if self._parts:

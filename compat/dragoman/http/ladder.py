@@ -64,11 +64,11 @@ class Ladder:
         """Where a message goes."""
         session = fields.get(b"mcp-session-id")
         if message is None:
-            return rpc(400, None, errors.empty_body(), null_id=_older(fields))
+            return rpc(400, None, errors.empty_body())
         if isinstance(message, frame.Request):
             return self._request(message, body, fields, session)
         if isinstance(message, frame.Malformed):
-            return rpc(400, message.id, Refusal(message.code, message.message), null_id=_older(fields))
+            return rpc(400, message.id, Refusal(message.code, message.message))
         if session is not None and not (isinstance(message, frame.Notification) and _MARK in body):
             return InSession(session, message)
         if isinstance(message, list):
@@ -114,9 +114,3 @@ def _names_modern(fields: Fields) -> bool:
         return False
     version = parse(value.decode("latin-1"))
     return version is None or version.era is Era.MODERN
-
-
-def _older(fields: Fields) -> bool:
-    """Whether the client names a revision that knows JSON-RPC's null id for what could not be read."""
-    value = fields.get(b"mcp-protocol-version")
-    return value in (b"2024-11-05", b"2025-03-26", b"2025-06-18")

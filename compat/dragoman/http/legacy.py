@@ -68,7 +68,7 @@ class LegacySession:
     @property
     def needs_process(self) -> bool:
         """Whether the next message starts a server process."""
-        return self.phase == ASLEEP
+        return self._relay.number is None
 
     @property
     def watched(self) -> bool:
@@ -304,12 +304,12 @@ class LegacySession:
             why = "its server did not answer the handshake"
             self.end(why, errors.server_never_started(self._shared.options.start_timeout or 0.0))
 
-    def may_sleep(self, since: float) -> bool:
-        """Whether the process does nothing for anybody, and has not since then."""
+    def unused(self, since: float) -> float | None:
+        """When the process was last used, if it does nothing for anybody."""
         is_quiet = not self._flights and not self._delivery.open_questions and self.used_at <= since
-        return is_quiet and self.phase == LIVE and not self.two_endpoints
+        return self.used_at if is_quiet and self.phase == LIVE and not self.two_endpoints else None
 
-    def sleep(self) -> None:
+    def give_way(self, since: float) -> None:
         """Give up the process; the session stays."""
         self._close_process()
         self.phase = ASLEEP

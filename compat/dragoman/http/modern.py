@@ -112,6 +112,20 @@ class ModernSide:
         mirrors = self._mirrors[name]
         return compare_params(mirrors, envelope.params.get("arguments"), fields) if mirrors else None
 
+    def unused(self, since: float) -> float | None:
+        """When the process that was idle longest was last used."""
+        if self.relay is not None:
+            return self.used_at if self.relay.number is not None and not self.relay.busy and self.used_at <= since else None
+        idle = self.upgrade.pool.idle(since)
+        return idle[0].used_at if idle else None
+
+    def give_way(self, since: float) -> None:
+        """End that process; what it kept for itself is gone."""
+        if self.relay is not None:
+            self.relay.release()
+        else:
+            self.upgrade.pool.drop(self.upgrade.pool.idle(since)[0])
+
     def notification(self, note: frame.Notification, mine: list[Exchange]) -> None:
         """A notification by POST, which no revision needs; ``mine`` are the open exchanges of this principal."""
         if note.method != "notifications/cancelled":
@@ -121,7 +135,7 @@ class ModernSide:
         target = bytes((frame.members(note.params) or {}).get("requestId", Raw(b"null")))
         if not frame.valid_id(target):
             return
-        named = [exchange for exchange in mine if frame.id_key(exchange.client_id) == frame.id_key(target)]
+        named = [exchange for exchange in mine if exchange.client_id and frame.id_key(exchange.client_id) == frame.id_key(target)]
         if len(named) == 1:  # two clients of one principal may use the same id: then nobody's call is taken from him
             self.gone(named[0])
             named[0].end()

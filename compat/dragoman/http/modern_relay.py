@@ -40,6 +40,17 @@ class ModernRelay:
         """Whether no request waits for an answer; streams do not count."""
         return all(flight.method == _LISTEN for flight in self._flights.values())
 
+    @property
+    def busy(self) -> bool:
+        """Whether anything is in flight, streams included."""
+        return bool(self._flights)
+
+    def release(self) -> None:
+        """End the process; the next request starts another."""
+        if self.number is not None:
+            self._context.close(self.number)
+            self.number = None
+
     # -- from clients ----------------------------------------------------------------------------------------------
 
     def request(self, request: frame.Request) -> None:

@@ -44,7 +44,7 @@ class HttpContext(Context):
     def spoken(self, client_id: bytes) -> bytes:
         """The id in the client's own words; clients use the same ids without knowing of one another."""
         exchange = self._exchanges.get(int(client_id))
-        return b"null" if exchange is None else exchange.client_id
+        return (exchange.client_id if exchange is not None else None) or b"null"
 
 
 class Part(Protocol):
@@ -82,6 +82,12 @@ class Part(Protocol):
 
     def fault(self, exchange: Exchange, text: str) -> None:
         """A fault of ours while this exchange's request was read."""
+
+    def unused(self, since: float) -> float | None:
+        """When a server process of this part was last used, if it has done nothing for anybody since then; None: there is none."""
+
+    def give_way(self, since: float) -> None:
+        """End the process that ``unused`` told of."""
 
     @property
     def idle(self) -> bool:
