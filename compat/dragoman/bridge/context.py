@@ -81,6 +81,10 @@ class Context:
         """Add any effect."""
         self._out.append(effect)
 
+    def has_room(self) -> bool:
+        """Whether one more server process may be started, where others have a say in that."""
+        return True
+
     def spoken(self, client_id: bytes) -> bytes:
         """The id that the client knows its request by, as JSON text; the core may have been given another."""
         return client_id

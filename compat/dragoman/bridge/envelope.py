@@ -80,7 +80,8 @@ class EnvelopeReader:
             return _unmarked("params._meta must be an object")
         version = _version(meta.pop(META_PROTOCOL_VERSION, None))
         if isinstance(version, Refusal):
-            return version
+            is_whole = isinstance(version, Unmarked) or META_CLIENT_CAPABILITIES in meta
+            return version if is_whole else _lacks(META_CLIENT_CAPABILITIES)
         envelope = self._rest(members, meta, version)
         if isinstance(envelope, Envelope) and not envelope.meta and _is_kept(text, self._metas):
             self._metas[text] = (envelope.meta, envelope.capabilities, envelope.client_info, envelope.log_level, None, version)
@@ -108,7 +109,7 @@ class EnvelopeReader:
 
     def _read_capabilities(self, raw: Raw | None) -> dict[str, Any] | Refusal:
         if raw is None:
-            return invalid_params(f"params._meta.{META_CLIENT_CAPABILITIES} is missing")
+            return _lacks(META_CLIENT_CAPABILITIES)
         text = bytes(raw)
         known = self._capabilities.get(text)
         if known is not None:
@@ -128,6 +129,10 @@ class EnvelopeReader:
         if fault is None and _is_kept(text, self._infos):
             self._infos.add(text)
         return fault
+
+
+def _lacks(key: str) -> Refusal:
+    return invalid_params(f"params._meta.{key} is missing")
 
 
 def _is_kept(text: bytes, kept: Sized) -> bool:

@@ -207,6 +207,8 @@ class Parking:
             self._context.respond(request.id, *call.outcome)
         else:
             self._bridge.admit_waiter(call, request, envelope)
+            if self.asking.claim(call):  # asked while nobody was there to be told
+                self.asking.schedule(call)
 
     def _answer(self, call: Call, answers: dict[str, Raw]) -> None:
         for key, question in list(call.questions.items()):

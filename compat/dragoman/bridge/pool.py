@@ -52,9 +52,9 @@ class Pool:
         session.used_at = self._context.now
         return session
 
-    def has(self, caller: Caller, *, may_ask: bool) -> bool:
-        """Whether a request needs no new process."""
-        return not (may_ask and self._context.options.process_per_call) and self._key(caller) in self._by_key
+    def has(self, caller: Caller) -> bool:
+        """Whether there is a session for lists already."""
+        return self._key(caller) in self._by_key
 
     def for_lists(self, caller: Caller) -> Session:
         """The session for any other request."""
@@ -82,9 +82,7 @@ class Pool:
     def _open(self, caller: Caller) -> Session:
         session = self._new(caller)
         if len(self._by_key) > self._context.options.max_sessions and not self._make_room(session):
-            session.phase = FAILED
-            session.failure = errors.too_many_sessions(self._context.options.max_sessions).message
-            self._forget(session)
+            self._refuse(session)
         else:
             session.open()
         return session
@@ -92,8 +90,16 @@ class Pool:
     def _open_single(self, caller: Caller) -> Session:
         session = self._unkeyed(caller)
         session.single_use = session.serves_calls = True
-        session.open()
+        if self._context.has_room():
+            session.open()
+        else:
+            self._refuse(session)
         return session
+
+    def _refuse(self, session: Session) -> None:
+        session.phase = FAILED
+        session.failure = errors.too_many_sessions(self._context.options.max_sessions).message
+        self._forget(session)
 
     def _new(self, caller: Caller) -> Session:
         session = self._by_key[self._key(caller)] = self._unkeyed(caller)

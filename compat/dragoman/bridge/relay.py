@@ -19,7 +19,7 @@ from dragoman.bridge.broken import ids_in, is_call, looks_like_frame, shown
 from dragoman.bridge.context import Context
 from dragoman.bridge.effects import NOTE, RESULT
 from dragoman.errors import Refusal
-from dragoman_specs.names import META_MODERN, META_PREFIX, META_PROTOCOL_VERSION
+from dragoman_specs.names import META_MODERN, META_PROTOCOL_VERSION
 from dragoman_specs.version import LATEST_LEGACY, Era, Version, parse
 
 Told = Callable[[frame.Frame | list[frame.Frame], bytes, bytes | None], None]
@@ -152,12 +152,15 @@ def legacy_offer(context: Context, request: frame.Request, line: bytes) -> bytes
     members = frame.members(request.params) or {}
     version = parse(frame.text(members.get("protocolVersion")))
     is_modern = version is not None and version.era is Era.MODERN
-    if not is_modern and META_PREFIX.encode() not in line:
+    if not is_modern and b"_meta" not in line:
         return line
     if is_modern:
         context.log(effects.INFO, f"the client offers {version} in initialize, which has no handshake: {LATEST_LEGACY} is offered")
         members["protocolVersion"] = Raw(frame.encode(LATEST_LEGACY))
-    meta = frame.members(members.pop("_meta", None))
+    meta = frame.members(members.get("_meta")) or {}
+    if not is_modern and META_MODERN.isdisjoint(meta):
+        return line
+    members.pop("_meta", None)
     if meta and (rest := {key: value for key, value in meta.items() if key not in META_MODERN}):
         members["_meta"] = Raw(frame.encode(rest))
     return frame.request(request.id, request.method, frame.encode(members))[:-1]

@@ -9,7 +9,7 @@ reads all pages first. All is forgotten when the list has changed; after the end
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 from msgspec import Raw, Struct
@@ -18,11 +18,11 @@ from dragoman import frame
 from dragoman.bridge.session import PATIENCE, READY
 
 if TYPE_CHECKING:
-    from dragoman.bridge.session import Answer, Session
-    from dragoman.bridge.upgrade_server import UpgradeServer
+    from dragoman.bridge.session import Waiter
 
 _TOOLS = 10_000
 _PAGES = 1_000
+_AGAIN = 3
 _MIRROR = b"x-mcp-header"
 _NULL = Raw(b"null")
 _EMPTY = Raw(b"")
@@ -52,11 +52,27 @@ _decode_listed = msgspec.json.Decoder(_Listed).decode
 _decode_tool = msgspec.json.Decoder(_Tool).decode
 
 
+class Lister(Protocol):
+    """A connection to the server: a ``Session``, or whatever can be asked like one."""
+
+    @property
+    def phase(self) -> str:
+        """``READY`` while it can be asked."""
+
+    def when_ready(self, step: Callable[[], None]) -> None:
+        """Run ``step`` when it can be, or never will."""
+
+    def declares(self, *path: str) -> bool:
+        """Whether the server has a capability."""
+
+    def request(self, method: str, params: bytes, waiter: Waiter, *, patience: float | None = None) -> int:
+        """Ask."""
+
+
 class Tools:
     """The facts of one server; ``generation`` grows whenever they are forgotten."""
 
-    def __init__(self, bridge: UpgradeServer) -> None:
-        self._bridge = bridge
+    def __init__(self) -> None:
         self._tools: dict[str, _Tool] = {}
         self._mirrored: dict[str, bytes] = {}
         self._waiting: list[Callable[[], None]] = []
@@ -113,8 +129,11 @@ class Tools:
 
     # -- lists of our own --------------------------------------------------------------------------------------------
 
-    def when_complete(self, session: Session, step: Callable[[], None]) -> None:
-        """Run ``step`` once all pages are known, or cannot be: a server without tools, or one that does not answer, has no facts."""
+    def when_complete(self, session: Lister, step: Callable[[], None]) -> None:
+        """Run ``step`` once all pages are known, or cannot be: a server without tools, or one that does not answer, has no facts.
+
+        ``step`` looks itself whether the session has failed meanwhile.
+        """
         if self.complete:
             step()
             return
@@ -123,25 +142,36 @@ class Tools:
             self._listing = True
             session.when_ready(lambda: self._begin(session))
 
-    def _begin(self, session: Session) -> None:
+    def _begin(self, session: Lister) -> None:
         if session.phase == READY and session.declares("tools"):
-            self.list_all(session, self._completed)
+            self._list(session, _AGAIN)
         else:
-            self._completed()
+            self._over(complete=session.phase == READY)
 
-    def _completed(self) -> None:
+    def _list(self, session: Lister, again: int) -> None:
+        generation = self.generation
+
+        def listed() -> None:
+            if again and self.generation != generation and session.phase == READY:  # the list has changed between two pages
+                self._list(session, again - 1)
+            else:
+                self._over(complete=True)
+
+        self.list_all(session, listed)
+
+    def _over(self, *, complete: bool) -> None:
         self._listing = False
-        self.complete = True
+        self.complete = complete
         waiting, self._waiting = self._waiting, []
         for step in waiting:
             step()
 
-    def list_all(self, session: Session, step: Callable[[], None]) -> None:
+    def list_all(self, session: Lister, step: Callable[[], None]) -> None:
         """Read all pages of ``tools/list``, then run ``step``, whatever came of it."""
         self._page(session, b"{}", step, _PAGES)
 
-    def _page(self, session: Session, params: bytes, step: Callable[[], None], left: int) -> None:
-        def listed(answer: Answer) -> None:
+    def _page(self, session: Lister, params: bytes, step: Callable[[], None], left: int) -> None:
+        def listed(answer: frame.Result | frame.Failure) -> None:
             members = frame.members(answer.result) if isinstance(answer, frame.Result) else None
             if isinstance(answer, frame.Result):
                 self.learn(answer.result)
@@ -156,6 +186,6 @@ class Tools:
 
     def session_lost(self) -> None:
         """Another process may list other tools. Nobody answers a list under way: those who wait for it go on."""
-        if self._listing:
-            self._completed()
         self.complete = False
+        if self._listing:
+            self._over(complete=False)

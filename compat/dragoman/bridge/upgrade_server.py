@@ -50,7 +50,7 @@ class UpgradeServer:
         self.parking = Parking(self)
         self.listens = Listens(self)
         self.answers = Answers(self)
-        self.tools = Tools(self)
+        self.tools = Tools()
         self.deadlines = Deadlines(self)
         self.hearing = Hearing(self)
 

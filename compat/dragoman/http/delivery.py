@@ -2,8 +2,8 @@
 
 An answer goes to the stream of the POST that asked. Progress goes to the call that owns its token; questions and logs to the
 oldest call that may ask. List changes and resource updates, and all of it while no call runs, go to the session's own
-stream, which a GET opens, and wait for one, within bounds, when there is none. A question that waits goes out on the next call
-too, since its server may be waiting for it. No message goes to two streams.
+stream, which a GET opens; when there is none they take a running call's, or wait, within bounds. A question that waits goes out
+on the next call too, since its server may be waiting for it. No message goes to two streams.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Delivery:
         self._number = 0
         self._waiting: deque[_Waiting] = deque()
         self.main: Stream | None = None
-        self.open_questions: set[bytes] = set()
+        self.open_questions: dict[bytes, Stream | None] = {}  # each with the stream that it went out on
         self.server: int | None = None  # the process that questions come from
         self.primed = False
 
@@ -89,7 +89,7 @@ class Delivery:
                 former.end()
             self.main.begin()
         while self._waiting and self.main is not None and self.main.connected:
-            self.main.send(self._waiting.popleft().line)
+            self._send(self.main, self._waiting.popleft())
 
     def of(self, exchange: Exchange) -> Stream | None:
         """The stream that an exchange reads."""
@@ -117,17 +117,36 @@ class Delivery:
     def tell(self, message: frame.Request | frame.Notification, line: bytes, *, hold: bool) -> None:
         """A question or a notification; ``hold``: nobody may hear anything yet."""
         question = frame.id_key(message.id) if isinstance(message, frame.Request) else None
-        if question is not None:
-            self.open_questions.add(question)
         stream = None if hold else self._choose(message)
+        if isinstance(message, frame.Notification) and message.method == "notifications/cancelled":
+            asked_on = self._withdrawn(message)
+            if asked_on is None:
+                return
+            stream = asked_on
+        if question is not None:
+            self.open_questions[question] = stream
         if stream is not None:
             stream.send(line)
             return
         if len(self._waiting) >= _WAITING:
             self._refuse(self._waiting.popleft(), "Too many messages wait for the client to open a stream")
-        self._waiting.append(_Waiting(line, question, self._context.now))
-        if question is not None:
+        if question is not None and all(waiting.question is None for waiting in self._waiting):
             self._context.timer("held", self._context.question_timeout)
+        self._waiting.append(_Waiting(line, question, self._context.now))
+
+    def _withdrawn(self, note: frame.Notification) -> Stream | None:
+        """The server takes a question back: the stream that it went out on, None if nobody has heard of it."""
+        target = bytes((frame.members(note.params) or {}).get("requestId", Raw(b"null")))
+        key = frame.id_key(target) if frame.valid_id(target) else b""
+        for waiting in [waiting for waiting in self._waiting if waiting.question == key]:
+            self._waiting.remove(waiting)
+        return self.open_questions.pop(key, None)
+
+    def look_again(self, lines: list[bytes]) -> None:
+        """News of the bridge's own, for a client that listens."""
+        for line in lines:
+            if self.main is not None and self.main.connected:
+                self.main.send(line)
 
     def _choose(self, message: frame.Request | frame.Notification) -> Stream | None:
         main = self.main if self.main is not None and self.main.connected else None
@@ -148,16 +167,24 @@ class Delivery:
             return
         for waiting in [waiting for waiting in self._waiting if waiting.question is not None]:
             self._waiting.remove(waiting)
-            stream.send(waiting.line)
+            self._send(stream, waiting)
+
+    def _send(self, stream: Stream, waiting: _Waiting) -> None:
+        if waiting.question is not None:
+            self.open_questions[waiting.question] = stream
+        stream.send(waiting.line)
 
     def expire(self) -> None:
         """Questions that waited for a stream for too long."""
         while self._waiting and self._waiting[0].at + self._context.question_timeout <= self._context.now:
             self._refuse(self._waiting.popleft(), "The client opened no stream on which it could have been asked")
+        oldest = next((waiting for waiting in self._waiting if waiting.question is not None), None)
+        if oldest is not None:
+            self._context.timer("held", max(oldest.at + self._context.question_timeout - self._context.now, 0.01))
 
     def _refuse(self, waiting: _Waiting, why: str) -> None:
         if waiting.question is None:
             self._lost(f"a notification: {why[0].lower()}{why[1:]}")
         elif self.server is not None:
-            self.open_questions.discard(waiting.question)
+            self.open_questions.pop(waiting.question, None)
             self._context.refuse_server(self.server, waiting.question, errors.server_fault(why))

@@ -15,7 +15,7 @@ from dragoman.errors import Refusal
 from dragoman.http.effects import Begin, Chunk, End, Header, Headers, Respond
 from dragoman.http.exchange import Exchange
 from dragoman.http.ladder import Initialize, InSession, Ladder, Modern, ModernNotification
-from dragoman.http.legacy import BATCHING, LegacySession
+from dragoman.http.legacy import BATCHING, POLLING, LegacySession
 from dragoman.http.media import accepts, is_json
 from dragoman.http.origins import Gate
 from dragoman.http.principals import Principals
@@ -24,9 +24,11 @@ from dragoman.http.request import Fields, HttpRequest, duplicate
 from dragoman.http.shared import one_line
 from dragoman.http.sse import event
 from dragoman.http.streams import read_event_id
+from dragoman_specs.version import Era, parse
 
 if TYPE_CHECKING:
     from dragoman.http.face import HttpFace
+    from dragoman.http.modern import ModernSide
 
 HEALTH, SSE, MESSAGES = "/healthz", "/sse", "/messages"
 _METHODS = {"POST", "GET", "DELETE"}
@@ -54,12 +56,12 @@ class Doors:
         request.path = request.path.rstrip("/") or "/"
         if request.path not in self._paths:
             return plain(404, f"nothing is served here; the MCP endpoint is {self._http.path}")
-        repeated = duplicate(fields)
-        if repeated is not None:
-            return rpc(400, None, errors.bad_http(f"the {repeated.decode('latin-1')} header stands more than once"))
         why = None if request.path == HEALTH and fields.get(b"origin") is None else self._gate.check(fields, request.local)
         if why is not None:
             return rpc(403, None, errors.bad_http(why))
+        repeated = duplicate(fields)
+        if repeated is not None:
+            return rpc(400, None, errors.bad_http(f"the {repeated.decode('latin-1')} header stands more than once"))
         if request.method == "OPTIONS":
             return self._gate.preflight(fields)
         return self._method(request, fields)
@@ -108,7 +110,7 @@ class Doors:
         elif request.path == MESSAGES:
             self._two_endpoints(exchange, request, principal, body)
         elif request.method == "POST":
-            self._post(exchange, fields, principal, one_line(body))
+            self._post(exchange, fields, principal, body)
         else:
             self._session_request(exchange, request, principal)
 
@@ -117,7 +119,7 @@ class Doors:
 
     def _refuse(self, exchange: Exchange, status: int, refusal: Refusal, *headers: Header) -> None:
         """Answer with an error that carries the request's id."""
-        self._reject(exchange, rpc(status, exchange.client_id, refusal, *headers))
+        self._reject(exchange, rpc(status, exchange.client_id, refusal, *headers, null_id=exchange.null_id))
 
     def _is_late(self, exchange: Exchange, message: frame.Frame | list[frame.Frame] | None) -> bool:
         """Whether the message came after the end had begun; what helps a call to its own end is still taken."""
@@ -127,7 +129,7 @@ class Doors:
         return True
 
     def _post(self, exchange: Exchange, fields: Fields, principal: bytes, body: bytes) -> None:
-        message = frame.parse(body)
+        message, body = _read(body)
         if isinstance(message, frame.Request):
             exchange.client_id, exchange.method = message.id, message.method
         if self._is_late(exchange, message):
@@ -153,12 +155,18 @@ class Doors:
         side = self._face.side(principal)
         if route.request.method == "subscriptions/listen" and not exchange.takes_stream:
             self._refuse(exchange, 406, errors.bad_http("Accept must list text/event-stream for a stream"))
-        elif (side is None or side.needs_process(route.request, route.envelope)) and not self._face.room():
+        elif not self._face.room(self._wanted(side, route)):
             self._refuse(exchange, 503, errors.busy(self._http.max_sessions), _RETRY_AFTER)
         else:
             side = side or self._face.open_side(principal)
             side.request(exchange, route.request, route.envelope, fields)
             self._face.drain(side)
+
+    def _wanted(self, side: ModernSide | None, route: Modern) -> int:
+        """How many processes a request would start."""
+        if side is not None:
+            return side.processes_for(route.request, route.envelope)
+        return 2 if self._http.isolation == "session" and route.request.method == "tools/call" else 1
 
     def _notification(self, exchange: Exchange, route: ModernNotification, principal: bytes) -> None:
         side = self._face.side(principal)
@@ -185,9 +193,13 @@ class Doors:
             self._refuse(exchange, 404, errors.unknown_session())
             return None
         said = fields.get(b"mcp-protocol-version")
-        if said is not None and session.revision is not None and said != session.revision.encode():
+        # Clients are known to name the revision that they asked for instead of the one that was agreed. It is neither invalid nor
+        # unsupported, which is all that a server has to refuse (2025-11-25, basic/transports#protocol-version-header).
+        version = None if said is None else parse(said.decode("latin-1"))
+        if said is not None and session.revision is not None and (version is None or version.era is not Era.LEGACY):
             self._refuse(exchange, 400, errors.wrong_version_header(said.decode("latin-1"), session.revision))
             return None
+        exchange.null_id = session.revision is not POLLING
         session.context.now = self._face.now
         return session
 
@@ -254,8 +266,7 @@ class Doors:
     def _two_endpoints(self, exchange: Exchange, request: HttpRequest, principal: bytes, body: bytes) -> None:
         session_id = next((part[11:] for part in request.query.split(b"&") if part.startswith(b"session_id=")), b"")
         session = self._face.sessions.get(session_id.decode("latin-1"))
-        line = one_line(body)
-        message = frame.parse(line)
+        message, line = _read(body)
         if isinstance(message, frame.Request):
             exchange.client_id, exchange.method = message.id, message.method
         if self._is_late(exchange, message):
@@ -274,3 +285,10 @@ class Doors:
         else:
             session.initialize(exchange, message, legacy_offer(session.context, message, line))
             self._face.drain(session)
+
+
+def _read(body: bytes) -> tuple[frame.Frame | list[frame.Frame] | None, bytes]:
+    """A message and its text on one line. It is read as it came first: a line end within a string is no JSON, and stays none."""
+    message = frame.parse(body)
+    line = one_line(body)
+    return (message, body) if line is body or isinstance(message, frame.Malformed) else (frame.parse(line), line)

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from dragoman.bridge.effects import Effect
 
 _FACE = "face"
+_LEAST = 2
 _FORGOTTEN = 60.0  # a principal that holds nothing is forgotten after so long
 
 
@@ -72,6 +73,9 @@ class HttpFace:
         self._last_output = 0.0
         self._out: list[HttpEffect] = []
         self._doors = Doors(self)
+        self.shared.has_room = self.room
+        if options.process_per_call and http.max_sessions < _LEAST:
+            raise ValueError("isolation 'session' needs max_sessions of at least 2: one process a call, and one for lists")
 
     # -- entry points ----------------------------------------------------------------------------------------------
 
@@ -198,18 +202,17 @@ class HttpFace:
     def _ended(self, session: LegacySession) -> None:
         self.sessions.pop(session.id, None)
 
-    def room(self) -> bool:
-        """Whether one more process may be started; one that is idle is ended for it."""
-        if len(self._processes) < self._http.max_sessions:
-            return True
-        since = self.now - self._http.hibernate_after
-        unused = [(when, part) for part in self._parts.values() if (when := part.unused(since)) is not None]
-        if not unused:
-            return False
-        part = min(unused, key=lambda entry: entry[0])[1]
-        part.context.now = self.now
-        part.give_way(since)
-        self.drain(part)
+    def room(self, wanted: int = 1) -> bool:
+        """Whether so many more processes may be started; those that are idle are ended for them, the longest idle first."""
+        while len(self._processes) + wanted > self._http.max_sessions:
+            since = self.now - self._http.hibernate_after
+            unused = [(when, part) for part in self._parts.values() if (when := part.unused(since)) is not None]
+            if not unused:
+                return False
+            part = min(unused, key=lambda entry: entry[0])[1]
+            part.context.now = self.now
+            part.give_way(since)
+            self.drain(part)
         return True
 
     # -- effects ---------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ not served (-32022), and that before an unknown method (-32601, 404).
 
 from __future__ import annotations
 
-from msgspec import Struct
+from msgspec import Raw, Struct
 
 from dragoman import errors, frame
 from dragoman.bridge.envelope import Envelope, EnvelopeReader, Unmarked
@@ -22,6 +22,7 @@ from dragoman.http.request import Fields
 from dragoman_specs.names import META_PROTOCOL_VERSION, UNSUPPORTED_PROTOCOL_VERSION
 from dragoman_specs.version import Era, parse
 
+_NULL_IDS = (b"2024-11-05", b"2025-03-26", b"2025-06-18")
 _MARK = META_PROTOCOL_VERSION.encode()
 
 
@@ -64,35 +65,32 @@ class Ladder:
         """Where a message goes."""
         session = fields.get(b"mcp-session-id")
         if message is None:
-            return rpc(400, None, errors.empty_body())
+            return rpc(400, None, errors.empty_body(), null_id=knows_null(fields))
         if isinstance(message, frame.Request):
             return self._request(message, body, fields, session)
         if isinstance(message, frame.Malformed):
-            return rpc(400, message.id, Refusal(message.code, message.message))
-        if session is not None and not (isinstance(message, frame.Notification) and _MARK in body):
+            return rpc(400, message.id, Refusal(message.code, message.message), null_id=knows_null(fields))
+        if isinstance(message, frame.Notification):
+            is_marked = _may_be_modern(body) and _is_marked(message.params)
+            if is_marked or (session is None and _names_modern(fields)):
+                return ModernNotification(message)
+        if session is not None:
             return InSession(session, message)
-        if isinstance(message, list):
-            return rpc(400, None, errors.no_http_batches())
-        if not isinstance(message, frame.Notification):
-            return rpc(400, None, errors.no_session())
-        if _MARK in body or _names_modern(fields):
-            return ModernNotification(message)
-        return rpc(400, None, errors.no_session())
+        refusal = errors.no_http_batches() if isinstance(message, list) else errors.no_session()
+        return rpc(400, None, refusal, null_id=knows_null(fields))
 
     def _request(self, request: frame.Request, body: bytes, fields: Fields, session: bytes | None) -> Route | Rejection:
         if is_handshake(request):
             return Initialize(request)
-        if _MARK in body:
+        names_modern = _names_modern(fields)
+        if names_modern or _may_be_modern(body):
             envelope = self._reader.read(request.params)
             if not isinstance(envelope, Unmarked):
                 return self._modern(request, envelope, fields)
+            if session is None and names_modern:
+                return rpc(400, request.id, envelope)
             # The mark stood in an argument, not in _meta.
-        if session is not None:
-            return InSession(session, request)
-        if _names_modern(fields):
-            unmarked = self._reader.read(request.params)
-            return rpc(400, request.id, unmarked if isinstance(unmarked, Refusal) else errors.no_session())
-        return rpc(400, request.id, errors.no_session())
+        return InSession(session, request) if session is not None else rpc(400, request.id, errors.no_session())
 
     def _modern(self, request: frame.Request, envelope: Envelope | Refusal, fields: Fields) -> Route | Rejection:
         if isinstance(envelope, Refusal):
@@ -107,6 +105,17 @@ class Ladder:
         return Modern(request, envelope) if unserved is None else rpc(404, request.id, unserved)
 
 
+def _may_be_modern(body: bytes) -> bool:
+    """A look at the text that overlooks no mark: a solidus may be escaped, and in some languages always is."""
+    return _MARK in body or (b"\\/" in body and _MARK in body.replace(b"\\/", b"/"))
+
+
+def _is_marked(params: Raw | None) -> bool:
+    """Whether ``_meta`` names a revision."""
+    meta = frame.members((frame.members(params) or {}).get("_meta"))
+    return META_PROTOCOL_VERSION in (meta or {})
+
+
 def _names_modern(fields: Fields) -> bool:
     """Whether the version header names a modern revision, or one that nobody knows."""
     value = fields.get(b"mcp-protocol-version")
@@ -114,3 +123,8 @@ def _names_modern(fields: Fields) -> bool:
         return False
     version = parse(value.decode("latin-1"))
     return version is None or version.era is Era.MODERN
+
+
+def knows_null(fields: Fields) -> bool:
+    """Whether the client names a revision in which the error for what could not be read has JSON-RPC's null id."""
+    return fields.get(b"mcp-protocol-version") in _NULL_IDS

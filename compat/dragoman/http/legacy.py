@@ -126,7 +126,7 @@ class LegacySession:
         if isinstance(message, frame.Notification) and message.method == "notifications/cancelled":
             self._cancelled(message)
         elif isinstance(message, frame.Result | frame.Failure) and message.id is not None:
-            self._delivery.open_questions.discard(frame.id_key(message.id))
+            self._delivery.open_questions.pop(frame.id_key(message.id), None)
         self._forward(message, line)
 
     def _is_free(self, exchange: Exchange, requests: list[frame.Request]) -> bool:
@@ -188,11 +188,12 @@ class LegacySession:
             stream.forsaken = True
         if self.two_endpoints and stream is self._delivery.main:
             self.end("the client closed its event stream")
+        elif self.phase == OPENING and not self.two_endpoints:
+            self.end("the client left before it was told the session's id")
 
     # -- to the server ---------------------------------------------------------------------------------------------
 
     def _forward(self, message: frame.Frame, line: bytes) -> None:
-        self._memory.note(message)
         if self.phase in (ASLEEP, WAKING):
             self._memory.held.append((message, line))
             if self.phase == ASLEEP:
@@ -201,6 +202,7 @@ class LegacySession:
         self._to_server(message, line)
 
     def _to_server(self, message: frame.Frame, line: bytes) -> None:
+        self._memory.note(message)
         self._relay.from_client(message, line)
         self._delivery.server = self._relay.number
 
@@ -225,7 +227,9 @@ class LegacySession:
             if message is not None and not isinstance(message, list):
                 self._to_server(message, line)
         for waiting, line in held:
-            self._to_server(waiting, line)
+            if not isinstance(waiting, frame.Notification) or waiting.method != "notifications/initialized":  # sent just now
+                self._to_server(waiting, line)
+        self._delivery.look_again(self._memory.announced())
 
     def _start_timer(self) -> None:
         if self._shared.options.start_timeout:
@@ -235,8 +239,14 @@ class LegacySession:
 
     def from_server(self, _session: int, line: bytes) -> None:
         """A line of the server's; a batch of it is taken apart, since its messages may belong to different streams."""
-        for raw in _split(line) if line.lstrip()[:1] == b"[" else (line,):
-            self._relay.from_server(raw)
+        if line.lstrip()[:1] != b"[":
+            self._relay.from_server(line)
+            return
+        for raw in _split(line):
+            if raw.lstrip()[:1] == b"[":
+                self.context.loss("framing", "an entry of a batch that is no message")
+            else:
+                self._relay.from_server(raw)
 
     def server_too_long(self, _session: int, head: bytes, size: int) -> None:
         """A line over the limit was skipped."""
@@ -258,6 +268,7 @@ class LegacySession:
             self._awake(message)
             return
         flight = self._flights.pop(key, None)
+        self.used_at = self.context.now
         if flight is None:
             return  # the answer to what was restored
         if flight.method == "initialize" and self.phase == OPENING:
@@ -272,6 +283,7 @@ class LegacySession:
         self.context.cancel_timer("start")
         if isinstance(message, frame.Result):
             self.phase = LIVE
+            self._memory.opened(message.result)
             flight.stream.primed = self._delivery.primed = self.revision is POLLING
             exchange = flight.stream.exchange
             if exchange is not None and not self.two_endpoints:
@@ -307,6 +319,7 @@ class LegacySession:
     def unused(self, since: float) -> float | None:
         """When the process was last used, if it does nothing for anybody."""
         is_quiet = not self._flights and not self._delivery.open_questions and self.used_at <= since
+        is_quiet = is_quiet and not (self._memory.follows and self.watched)  # its client waits to hear of a resource
         return self.used_at if is_quiet and self.phase == LIVE and not self.two_endpoints else None
 
     def give_way(self, since: float) -> None:

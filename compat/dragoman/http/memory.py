@@ -20,7 +20,8 @@ class Memory:
         self.handshake = Raw(b"{}")
         self.held: list[tuple[frame.Frame, bytes]] = []
         self._level: Raw | None = None
-        self._uris: dict[bytes, None] = {}
+        self._uris: dict[str, Raw] = {}
+        self._announced: list[str] = []
         self._hello = b""
 
     def note(self, message: frame.Frame) -> None:
@@ -29,10 +30,32 @@ class Memory:
             return
         if message.method == "logging/setLevel":
             self._level = message.params
-        elif message.method == "resources/subscribe":
-            self._uris[bytes(message.params)] = None
-        elif message.method == "resources/unsubscribe":
-            self._uris.pop(bytes(message.params), None)
+        elif message.method in ("resources/subscribe", "resources/unsubscribe"):
+            uri = frame.text((frame.members(message.params) or {}).get("uri"))
+            if uri is None:
+                return
+            self._uris.pop(uri, None)
+            if message.method == "resources/subscribe":
+                self._uris[uri] = message.params
+
+    @property
+    def follows(self) -> bool:
+        """Whether the client follows any resource."""
+        return bool(self._uris)
+
+    def opened(self, result: Raw) -> None:
+        """What the server announces, by its ``InitializeResult``."""
+        declared = frame.members((frame.members(result) or {}).get("capabilities")) or {}
+        self._announced = [
+            f"notifications/{name}/list_changed"
+            for name in ("tools", "prompts", "resources")
+            if bytes((frame.members(declared.get(name)) or {}).get("listChanged", Raw(b""))) == b"true"
+        ]
+
+    def announced(self) -> list[bytes]:
+        """What tells the client to look again: while there was no process, nobody heard of changes."""
+        lines = [frame.notification(method) for method in self._announced]
+        return lines + [frame.notification("notifications/resources/updated", frame.encode({"uri": uri})) for uri in self._uris]
 
     def hello(self) -> bytes:
         """The line of the handshake again."""
@@ -52,7 +75,7 @@ class Memory:
         lines = [frame.notification("notifications/initialized")[:-1]]
         if self._level is not None:
             lines.append(self._request("logging/setLevel", self._level))
-        return lines + [self._request("resources/subscribe", Raw(uri)) for uri in self._uris]
+        return lines + [self._request("resources/subscribe", params) for params in self._uris.values()]
 
     def _request(self, method: str, params: Raw) -> bytes:
         # An id that no client thinks of: the instance is not known to any.

@@ -17,7 +17,8 @@ from dragoman import errors, frame
 from dragoman.bridge import effects
 from dragoman.bridge.effects import NOTE, RESULT, ToClient
 from dragoman.bridge.envelope import Envelope
-from dragoman.bridge.session import READY, Session
+from dragoman.bridge.session import FAILED, LOST, READY, Session
+from dragoman.bridge.tools import Lister, Tools
 from dragoman.bridge.upgrade_server import UpgradeServer
 from dragoman.errors import Refusal
 from dragoman.http import sse
@@ -51,52 +52,63 @@ class ModernSide:
 
     # -- requests --------------------------------------------------------------------------------------------------
 
-    def needs_process(self, request: frame.Request, envelope: Envelope) -> bool:
-        """Whether the request would start a server process."""
+    def processes_for(self, request: frame.Request, envelope: Envelope) -> int:
+        """How many server processes the request would start."""
         if self.relay is not None:
-            return self.relay.number is None
-        return not self.upgrade.pool.has(envelope, may_ask=request.method in ASKS)
+            return int(self.relay.number is None)
+        own = self._shared.options.process_per_call and request.method in ASKS and "requestState" not in envelope.params
+        lists = (not own or (request.method == "tools/call" and not self.upgrade.tools.complete)) and not self.upgrade.pool.has(envelope)
+        return int(own) + int(lists)
 
     def request(self, exchange: Exchange, request: frame.Request, envelope: Envelope, fields: Fields) -> None:
         """A request whose envelope and standard headers are good."""
         exchange.owner = self
         mine = frame.Request(b"%d" % exchange.number, request.method, request.params)
-        if self.relay is not None:
-            self.relay.request(mine)
-        elif request.method != "tools/call":
+        if request.method != "tools/call":
             self._start(mine, envelope)
         else:
             self._when_mirrored(exchange, envelope, fields, lambda: self._start(mine, envelope))
 
     def _start(self, request: frame.Request, envelope: Envelope) -> None:
-        if self.relay is not None:  # found out while the tools were listed
-            self.relay.request(request)
+        if self.relay is not None:
+            self.relay.forward(request)
             return
         if self._era_open:
             self._unproven[request.id] = (request, envelope)
         self.upgrade.from_client(request, envelope)
 
     def _when_mirrored(self, exchange: Exchange, envelope: Envelope, fields: Fields, step: Callable[[], None]) -> None:
-        """Compare ``Mcp-Param-*`` with the arguments, then go on."""
-        tools = self.upgrade.tools
+        """Compare ``Mcp-Param-*`` with the arguments once the tool is known, then go on."""
+        if self._tools.complete:
+            self._compared(exchange, envelope, fields, step)
+            return
+        lister: Lister = self.relay or self.upgrade.session_for(envelope)
 
-        def compare() -> None:
+        def listed() -> None:
             if exchange.done:
                 return
-            fault = self._compare(envelope, fields)
-            if fault is None:
-                step()
+            if isinstance(lister, Session) and lister.is_modern:
+                self._when_mirrored(exchange, envelope, fields, step)
+            elif isinstance(lister, Session) and lister.phase in (FAILED, LOST):
+                self.context.respond(b"%d" % exchange.number, "error", errors.server_fault(lister.failure).encode())
             else:
-                line = frame.failure(exchange.client_id, errors.header_mismatch(fault).encode())
-                exchange.answer(line, 400)
+                self._compared(exchange, envelope, fields, step)
 
-        if tools.complete:
-            compare()
+        self._tools.when_complete(lister, listed)
+
+    def _compared(self, exchange: Exchange, envelope: Envelope, fields: Fields, step: Callable[[], None]) -> None:
+        fault = self._compare(envelope, fields)
+        if fault is None:
+            step()
         else:
-            tools.when_complete(self.upgrade.session_for(envelope), compare)
+            exchange.answer(frame.failure(exchange.client_id, errors.header_mismatch(fault).encode()), 400)
+
+    @property
+    def _tools(self) -> Tools:
+        return self.upgrade.tools if self.relay is None else self.relay.tools
 
     def _compare(self, envelope: Envelope, fields: Fields) -> str | None:
-        tools = self.upgrade.tools
+        tools = self._tools
         name = frame.text(envelope.params.get("name"))
         schema = None if name is None else tools.mirrored(name)
         if name is None or schema is None:
@@ -206,7 +218,10 @@ class ModernSide:
     def on_timer(self, key: str) -> None:
         """A timer of the bridge's."""
         kind, _, number = key.partition(":")
-        self.upgrade.deadlines.on_timer(kind, int(number or 0))
+        if self.relay is not None and kind == "own":
+            self.relay.late(int(number))
+        else:
+            self.upgrade.deadlines.on_timer(kind, int(number or 0))
 
     def _settle_era(self) -> None:
         if self._era_open and any(session.phase == READY for session in self.upgrade.pool.sessions()):
@@ -222,7 +237,7 @@ class ModernSide:
         self._era_open = False
         for key, (request, _) in waiting.items():
             if held.holds(key):
-                self.relay.request(request)
+                self.relay.forward(request)
 
     # -- the end ---------------------------------------------------------------------------------------------------
 

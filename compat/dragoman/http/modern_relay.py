@@ -7,6 +7,8 @@ written. Closing a stream becomes the ``notifications/cancelled`` that stdio dem
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from msgspec import Raw, Struct
 
 from dragoman import errors, frame
@@ -14,9 +16,12 @@ from dragoman.bridge import effects
 from dragoman.bridge.broken import ids_in, is_call, looks_like_frame, shown
 from dragoman.bridge.context import Context
 from dragoman.bridge.effects import RESULT
+from dragoman.bridge.era import discover_params
 from dragoman.bridge.ids import number_of
+from dragoman.bridge.session import LOST, READY, Waiter
+from dragoman.bridge.tools import Tools
 from dragoman.errors import Refusal
-from dragoman_specs.names import META_SUBSCRIPTION_ID, PROGRESS_TOKEN
+from dragoman_specs.names import LOG_LEVELS, META_LOG_LEVEL, META_SUBSCRIPTION_ID, PROGRESS_TOKEN
 
 _LISTEN = "subscriptions/listen"
 
@@ -25,6 +30,7 @@ class _Flight(Struct):
     client_id: bytes
     method: str
     token: Raw | None
+    level: str | None
 
 
 class ModernRelay:
@@ -33,7 +39,9 @@ class ModernRelay:
     def __init__(self, context: Context, number: int | None = None) -> None:
         self._context = context
         self.number = number
+        self.tools = Tools()
         self._flights: dict[int, _Flight] = {}
+        self._own: dict[int, Waiter] = {}
 
     @property
     def idle(self) -> bool:
@@ -51,19 +59,57 @@ class ModernRelay:
             self._context.close(self.number)
             self.number = None
 
+    # -- requests of our own: what ``Tools`` asks ----------------------------------------------------------------------
+
+    @property
+    def phase(self) -> str:
+        """Whether there is a process to ask."""
+        return LOST if self.number is None else READY
+
+    def when_ready(self, step: Callable[[], None]) -> None:
+        """A modern server is ready from the start."""
+        self._open()
+        step()
+
+    def declares(self, *path: str) -> bool:
+        """Nobody has asked it; a server without tools answers with an error."""
+        return True
+
+    def request(self, method: str, params: bytes, waiter: Waiter, *, patience: float | None = None) -> int:
+        """A request of the bridge's own; after ``patience`` seconds it counts as failed."""
+        wire_id = self._context.ids.wire()
+        self._own[wire_id] = waiter
+        if patience is not None:
+            self._context.timer(f"own:{wire_id}", patience)
+        members = {**(frame.members(Raw(params)) or {}), **(frame.members(Raw(discover_params())) or {})}
+        self._context.to_server(self._open(), frame.request(b"%d" % wire_id, method, frame.encode(members)))
+        return wire_id
+
+    def late(self, wire_id: int) -> None:
+        """It was not answered in time."""
+        waiter = self._own.pop(wire_id, None)
+        if waiter is not None:
+            self._cancel(wire_id, "no answer in time")
+            waiter(frame.Failure(b"%d" % wire_id, Raw(errors.server_fault("The server did not answer in time").encode())))
+
     # -- from clients ----------------------------------------------------------------------------------------------
 
-    def request(self, request: frame.Request) -> None:
+    def forward(self, request: frame.Request) -> None:
         """A request; its id is the number of its exchange."""
+        session = self._open()
+        wire_id = self._context.ids.wire()
+        params, token, level = request.params or Raw(b"{}"), None, None
+        text = bytes(params)
+        if PROGRESS_TOKEN.encode() in text or META_LOG_LEVEL.encode() in text:
+            params, token, level = _exchanged(params, Raw(b"%d" % wire_id))
+        self._flights[wire_id] = _Flight(request.id, request.method, token, level)
+        self._context.to_server(session, frame.request(b"%d" % wire_id, request.method, bytes(params)))
+
+    def _open(self) -> int:
         if self.number is None:
             self.number = self._context.ids.session()
             self._context.open(self.number)
-        wire_id = self._context.ids.wire()
-        params, token = request.params or Raw(b"{}"), None
-        if PROGRESS_TOKEN.encode() in bytes(params):
-            params, token = _with_token(params, Raw(b"%d" % wire_id))
-        self._flights[wire_id] = _Flight(request.id, request.method, token)
-        self._context.to_server(self.number, frame.request(b"%d" % wire_id, request.method, bytes(params)))
+        return self.number
 
     def gone(self, client_id: bytes) -> None:
         """The client closed its stream."""
@@ -97,6 +143,10 @@ class ModernRelay:
         wire_id = number_of(answer.id)
         if wire_id is None and answer.id is None and len(self._flights) == 1:
             wire_id = next(iter(self._flights))
+        waiter = self._own.pop(wire_id, None) if wire_id is not None else None
+        if waiter is not None:
+            waiter(answer)
+            return
         flight = self._flights.pop(wire_id, None) if wire_id is not None else None
         if flight is None:
             self._context.log(effects.DEBUG, "the server has answered a request that was cancelled, or none")
@@ -106,6 +156,8 @@ class ModernRelay:
             self._context.respond(flight.client_id, "error", bytes(answer.error))
         else:
             result = self._stamped(answer.result, flight) if flight.method == _LISTEN else answer.result
+            if flight.method == "tools/list":
+                self.tools.learn(answer.result)
             self._context.respond(flight.client_id, "result", result)
 
     def _stamped(self, holder: Raw, flight: _Flight) -> bytes:
@@ -128,15 +180,26 @@ class ModernRelay:
             if flight is not None:
                 self._context.to_client(b"", flight.client_id, RESULT)
         elif META_SUBSCRIPTION_ID in meta:
+            if note.method == "notifications/tools/list_changed":
+                self.tools.forget()
             flight = self._flight(meta[META_SUBSCRIPTION_ID])
             if flight is not None:
                 self._context.note(flight.client_id, note.method, self._stamped(note.params or Raw(b"{}"), flight))
         else:
-            flight = next((flight for flight in self._flights.values() if flight.method != _LISTEN), None)
+            flight = self._owner(note.method, params)
             if flight is not None:
                 self._context.note(flight.client_id, note.method, None if note.params is None else bytes(note.params))
         if flight is None:
             self._context.loss("notification", f"{note.method}, which belongs to no request in flight")
+
+    def _owner(self, method: str, params: dict[str, Raw]) -> _Flight | None:
+        """Whose a notification is that names nobody: a log message's, the oldest request's that asked for its level."""
+        flights = [flight for flight in self._flights.values() if flight.method != _LISTEN]
+        if method != "notifications/message":
+            return flights[0] if len(flights) == 1 else None
+        level = frame.text(params.get("level"))
+        severity = LOG_LEVELS.index(level) if level in LOG_LEVELS else len(LOG_LEVELS)
+        return next((flight for flight in flights if flight.level in LOG_LEVELS and LOG_LEVELS.index(flight.level) <= severity), None)
 
     def _flight(self, token: Raw | None) -> _Flight | None:
         number = number_of(None if token is None else bytes(token))
@@ -179,17 +242,20 @@ class ModernRelay:
     def lost(self, reason: str) -> None:
         """The process is gone; the next request starts another."""
         self.number = None
+        self._own.clear()
+        self.tools.session_lost()
         self._context.unserved = True
         self._context.log(effects.ERROR, f"the server's process has ended: {reason}")
         self.give_up(errors.server_ended(reason))
 
 
-def _with_token(params: Raw, token: Raw) -> tuple[Raw, Raw | None]:
-    """Params with another progress token, and the one that was there."""
+def _exchanged(params: Raw, token: Raw) -> tuple[Raw, Raw | None, str | None]:
+    """Params with another progress token, if they have one; the one that was there; the log level asked for."""
     members = frame.members(params) or {}
     meta = frame.members(members.get("_meta")) or {}
+    level = frame.text(meta.get(META_LOG_LEVEL))
     theirs = meta.get(PROGRESS_TOKEN)
     if theirs is None:
-        return params, None
+        return params, None, level
     meta[PROGRESS_TOKEN] = token
-    return Raw(frame.encode({**members, "_meta": Raw(frame.encode(meta))})), theirs
+    return Raw(frame.encode({**members, "_meta": Raw(frame.encode(meta))})), theirs, level

@@ -17,7 +17,7 @@ from dragoman.http.options import HttpOptions
 class Shared:
     """Options, ids, secrets and the open exchanges of one face."""
 
-    __slots__ = ("exchanges", "http", "ids", "options", "random", "sealer", "wall")
+    __slots__ = ("exchanges", "has_room", "http", "ids", "options", "random", "sealer", "wall")
 
     def __init__(
         self, options: Options, http: HttpOptions, ids: Ids, sealer: Sealer, wall: Callable[[], float], random: Callable[[int], bytes]
@@ -29,17 +29,23 @@ class Shared:
         self.wall = wall
         self.random = random
         self.exchanges: dict[int, Exchange] = {}
+        self.has_room: Callable[[], bool] = lambda: True
 
 
 class HttpContext(Context):
     """A context whose clients' requests are exchanges: the core knows each by the number of its exchange."""
 
     one_channel = False
-    __slots__ = ("_exchanges",)
+    __slots__ = ("_exchanges", "_shared")
 
     def __init__(self, shared: Shared, principal: bytes) -> None:
         super().__init__(shared.options, shared.ids, shared.sealer, shared.wall, principal)
         self._exchanges = shared.exchanges
+        self._shared = shared
+
+    def has_room(self) -> bool:
+        """Whether the face has a process left."""
+        return self._shared.has_room()
 
     def spoken(self, client_id: bytes) -> bytes:
         """The id in the client's own words; clients use the same ids without knowing of one another."""

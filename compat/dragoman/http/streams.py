@@ -91,9 +91,9 @@ class Stream:
 
     def detach(self) -> bool:
         """The connection is gone. False if nobody can ever resume the stream, because no event of it went out."""
-        began = self.exchange is not None and self.exchange.begun and not self.plain
+        can_resume = self.exchange is not None and self.exchange.begun and not self.plain and (self.primed or self._sent > 0)
         self.exchange = None
-        return began
+        return can_resume
 
     def resume(self, exchange: Exchange, after: int) -> None:
         """Another connection goes on after an event."""
