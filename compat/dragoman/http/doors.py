@@ -119,7 +119,7 @@ class Doors:
 
     def _refuse(self, exchange: Exchange, status: int, refusal: Refusal, *headers: Header) -> None:
         """Answer with an error that carries the request's id."""
-        self._reject(exchange, rpc(status, exchange.client_id, refusal, *headers, null_id=exchange.null_id))
+        self._reject(exchange, rpc(status, exchange.client_id, refusal, *headers))
 
     def _is_late(self, exchange: Exchange, message: frame.Frame | list[frame.Frame] | None) -> bool:
         """Whether the message came after the end had begun; what helps a call to its own end is still taken."""
@@ -199,7 +199,6 @@ class Doors:
         if said is not None and session.revision is not None and (version is None or version.era is not Era.LEGACY):
             self._refuse(exchange, 400, errors.wrong_version_header(said.decode("latin-1"), session.revision))
             return None
-        exchange.null_id = session.revision is not POLLING
         session.context.now = self._face.now
         return session
 
@@ -214,7 +213,7 @@ class Doors:
         elif isinstance(message, list):
             refusal = self._batch_refusal(session, message)
             if refusal is not None:
-                self._refuse(exchange, 400, refusal)
+                self._reject(exchange, rpc(400, None, refusal, null_id=session.revision is not POLLING))
             else:
                 session.batch(exchange, message, line)
         else:

@@ -20,7 +20,19 @@ NO_HEADERS: Headers = ()
 class Exchange:
     """The answer to one HTTP request; ``emit`` takes its effects. ``headers`` are added to whatever is sent."""
 
-    __slots__ = ("begun", "client_id", "done", "emit", "headers", "method", "null_id", "number", "owner", "quiet", "stream_only", "takes_stream")
+    __slots__ = (
+        "begun",
+        "client_id",
+        "done",
+        "emit",
+        "headers",
+        "method",
+        "number",
+        "owner",
+        "quiet",
+        "stream_only",
+        "takes_stream",
+    )
 
     def __init__(
         self, number: int, emit: Emit, headers: Headers = NO_HEADERS, *, takes_stream: bool = True, takes_json: bool = True
@@ -32,7 +44,6 @@ class Exchange:
         self.stream_only = not takes_json
         self.client_id: bytes | None = None  # of the JSON-RPC request, as the client wrote it
         self.method = ""
-        self.null_id = False  # the client's revision knows errors whose id is null
         self.owner: object = None  # who is told that the client has gone
         self.begun = False
         self.done = False

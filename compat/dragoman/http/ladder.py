@@ -77,7 +77,8 @@ class Ladder:
         if session is not None:
             return InSession(session, message)
         refusal = errors.no_http_batches() if isinstance(message, list) else errors.no_session()
-        return rpc(400, None, refusal, null_id=knows_null(fields))
+        # What must not be answered is refused without an id, in every revision (basic/transports#sending-messages-to-the-server).
+        return rpc(400, None, refusal, null_id=isinstance(message, list) and knows_null(fields))
 
     def _request(self, request: frame.Request, body: bytes, fields: Fields, session: bytes | None) -> Route | Rejection:
         if is_handshake(request):
