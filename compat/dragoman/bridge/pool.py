@@ -34,6 +34,7 @@ class Pool:
         self._bridge = bridge
         self._context = bridge.context
         self._by_key: dict[str, Session] = {}
+        self._keyed: tuple[object, str] = (None, "")
         self._by_number: dict[int, Session] = {}
         self._successors: dict[int, Session] = {}
 
@@ -75,7 +76,13 @@ class Pool:
         return list(self._by_number.values())
 
     def _key(self, caller: Caller) -> str:
-        return canonical(caller.capabilities) if self._context.options.isolate_capabilities else ""
+        if not self._context.options.isolate_capabilities:
+            return ""
+        known, key = self._keyed
+        if known is not caller.capabilities:  # the reader gives the same object for the same text
+            key = canonical(caller.capabilities)
+            self._keyed = caller.capabilities, key
+        return key
 
     # -- opening and closing -----------------------------------------------------------------------------------------
 

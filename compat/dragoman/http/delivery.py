@@ -20,6 +20,7 @@ from dragoman_specs.methods import ASKS
 
 _KEPT_STREAMS = 32
 _WAITING = 100
+_OWN_STREAMS = 8
 _NEWS = frozenset(
     (
         *("notifications/tools/list_changed", "notifications/prompts/list_changed", "notifications/resources/list_changed"),
@@ -55,12 +56,17 @@ class Delivery:
         self._streams: dict[int, Stream] = {}
         self._number = 0
         self._waiting: deque[_Waiting] = deque()
-        self.main: Stream | None = None
+        self._own: list[Stream] = []  # the session's own streams, each opened by a GET, the newest last
         self.open_questions: dict[bytes, Stream | None] = {}  # each with the stream that it went out on
         self.server: int | None = None  # the process that questions come from
         self.primed = False
 
     # -- streams ---------------------------------------------------------------------------------------------------
+
+    @property
+    def main(self) -> Stream | None:
+        """The session's own stream: of several the newest that is connected, since an older one may be dead without a word."""
+        return next((stream for stream in reversed(self._own) if stream.connected), self._own[-1] if self._own else None)
 
     @property
     def connected(self) -> bool:
@@ -78,18 +84,32 @@ class Delivery:
                 del self._streams[number]
         return stream
 
-    def get(self, exchange: Exchange, last_event: tuple[int, int] | None) -> None:
-        """The session's own stream, or one that goes on where it was lost."""
+    def get(self, exchange: Exchange, last_event: tuple[int, int] | None) -> bool:
+        """The session's own stream, or one that goes on where it was lost; False if that one has ended and has nothing more.
+
+        Clients take an empty stream for a lost connection, and would come back for it for ever.
+        """
         stream = self._streams.get(last_event[0]) if last_event is not None else None
         if stream is not None and last_event is not None:
+            if stream.is_over(last_event[1]):
+                return False
             stream.resume(exchange, last_event[1])
         else:
-            former, self.main = self.main, self.open(exchange)
-            if former is not None:  # a client that connects again after a break may not have told us of it
-                former.end()
-            self.main.begin()
-        while self._waiting and self.main is not None and self.main.connected:
-            self._send(self.main, self._waiting.popleft())
+            stream = self.open(exchange)
+            self._own = [own for own in self._own if own.connected]
+            self._own.append(stream)
+            if len(self._own) > _OWN_STREAMS:
+                self._own.pop(0).end()
+            stream.begin()
+        main = self.main
+        while self._waiting and main is not None and main.connected:
+            self._send(main, self._waiting.popleft())
+        return True
+
+    def end_own(self) -> None:
+        """The session's own streams end."""
+        for stream in self._own:
+            stream.end()
 
     def of(self, exchange: Exchange) -> Stream | None:
         """The stream that an exchange reads."""

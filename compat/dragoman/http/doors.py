@@ -247,7 +247,8 @@ class Doors:
             self._refuse(exchange, 406, errors.bad_http("Accept must list text/event-stream"))
         else:
             last_event = fields.get(b"last-event-id")
-            session.listen(exchange, None if last_event is None else read_event_id(last_event) or (_UNKNOWN, 0))
+            if not session.listen(exchange, None if last_event is None else read_event_id(last_event) or (_UNKNOWN, 0)):
+                self._refuse(exchange, 405, errors.bad_http("the stream has ended, and nothing came after that event"), _ALLOW)
             self._face.drain(session)
 
     # -- the two endpoints of 2024-11-05 -----------------------------------------------------------------------------

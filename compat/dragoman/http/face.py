@@ -122,7 +122,18 @@ class HttpFace:
 
     def from_server(self, session: int, line: bytes, now: float) -> list[HttpEffect]:
         """One line of a server's, without its newline."""
-        return self._server(session, now, lambda part: part.from_server(session, line))
+        self.now = self._last_output = now
+        part = self._processes.get(session)
+        if part is None:
+            return self._done()
+        part.context.now = now
+        try:
+            part.from_server(session, line)
+        except Exception as fault:  # noqa: BLE001 - a fault of ours costs one message
+            part.context.batch = None
+            self._fault(fault)
+        self.drain(part)
+        return self._done()
 
     def server_too_long(self, session: int, head: bytes, size: int, now: float) -> list[HttpEffect]:
         """A line of a server's over the limit was skipped."""
@@ -356,7 +367,10 @@ class HttpFace:
             part.context.now = self.now
             part.give_up()
             self.drain(part)
+        refusal = errors.shutting_down(self._options.drain_timeout).encode()
         for exchange in list(self.exchanges.values()):
+            if exchange.client_id is not None:
+                exchange.answer(frame.failure(exchange.client_id, refusal))
             exchange.end()
 
 

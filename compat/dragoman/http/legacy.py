@@ -172,11 +172,11 @@ class LegacySession:
         if stream is not None:
             stream.begin()
 
-    def listen(self, exchange: Exchange, last_event: tuple[int, int] | None) -> None:
-        """A GET: the session's stream, or one that goes on where it was lost."""
+    def listen(self, exchange: Exchange, last_event: tuple[int, int] | None) -> bool:
+        """A GET: the session's stream, or one that goes on where it was lost; False if that has nothing more."""
         self.used_at = self.context.now
         exchange.owner = self
-        self._delivery.get(exchange, last_event)
+        return self._delivery.get(exchange, last_event)
 
     def gone(self, exchange: Exchange) -> None:
         """A connection was closed, which cancels nothing (basic/transports#sending-messages-to-the-server)."""
@@ -356,8 +356,8 @@ class LegacySession:
 
     def close(self) -> None:
         """The face is shutting down: the session's stream ends, calls in flight may finish."""
-        if self._delivery.main is not None and not self.two_endpoints:
-            self._delivery.main.end()
+        if not self.two_endpoints:
+            self._delivery.end_own()
         if self.idle:
             self.end("the bridge is shutting down")
 

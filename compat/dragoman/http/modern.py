@@ -64,7 +64,7 @@ class ModernSide:
         """A request whose envelope and standard headers are good."""
         exchange.owner = self
         mine = frame.Request(b"%d" % exchange.number, request.method, request.params)
-        if request.method != "tools/call":
+        if request.method != "tools/call" or (self._tools.complete and self._compare(envelope, fields) is None):
             self._start(mine, envelope)
         else:
             self._when_mirrored(exchange, envelope, fields, lambda: self._start(mine, envelope))

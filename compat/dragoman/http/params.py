@@ -95,12 +95,33 @@ def compare_params(wanted: Annotations, arguments: Raw | None, fields: Fields) -
 
     A field that no annotation asks for is ignored.
     """
-    members = (frame.members(arguments) or {}) if wanted else {}
+    if not wanted:
+        return None
+    if arguments is not None and _repeats(arguments):
+        return "params.arguments has a member twice, which servers read differently"
+    members = frame.members(arguments) or {}
     for name, path in wanted.items():
         fault = _compare(HEADER_PARAM_PREFIX + name, fields.get(b"mcp-param-" + name.lower().encode()), _at(members, path))
         if fault is not None:
             return fault
     return None
+
+
+def _repeats(arguments: Raw) -> bool:
+    """Whether any object has two members of one name: what is compared here need not be what the server takes."""
+    import json  # for the few tools that mirror arguments
+
+    found = False
+
+    def look(pairs: list[tuple[str, object]]) -> None:
+        nonlocal found
+        found = found or len({name for name, _ in pairs}) < len(pairs)
+
+    try:
+        json.loads(bytes(arguments), object_pairs_hook=look, parse_float=str, parse_int=str)
+    except (ValueError, RecursionError):
+        return True  # what cannot be read to its end cannot be compared
+    return found
 
 
 def _at(members: dict[str, Raw], path: Path) -> Raw | None:

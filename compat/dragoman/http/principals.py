@@ -7,6 +7,7 @@ one principal on a loopback address, where only this machine's users can call, o
 
 from __future__ import annotations
 
+import re
 from hashlib import sha256
 
 from dragoman import errors
@@ -15,7 +16,7 @@ from dragoman.http.rejection import Rejection, rpc
 from dragoman.http.request import Fields
 
 ANONYMOUS, EVERYBODY = b"anonymous", b"everybody"
-_LONGEST = 64 * 1024
+_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 
 class Principals:
@@ -23,6 +24,8 @@ class Principals:
 
     def __init__(self, http: HttpOptions) -> None:
         self._shared = http.isolation == "shared"
+        if http.principal_header is not None and _TOKEN.fullmatch(http.principal_header) is None:
+            raise ValueError(f"principal_header must be the name of a header field, not {http.principal_header!r}")
         self._field = None if http.principal_header is None else http.principal_header.lower().encode()
 
     def of(self, fields: Fields, *, local: bool) -> bytes | Rejection:

@@ -95,6 +95,10 @@ class Stream:
         self.exchange = None
         return can_resume
 
+    def is_over(self, after: int) -> bool:
+        """Whether the stream has ended and nothing came after that event."""
+        return self.finished and after >= self._sent
+
     def resume(self, exchange: Exchange, after: int) -> None:
         """Another connection goes on after an event."""
         if self.exchange is not None:
