@@ -1,11 +1,12 @@
 # Needs make and any Python >= 3.11 with venv. Everything is installed into .venv, at the versions of constraints.txt.
 #   make test    the tests                        make check   the whole gate, as CI runs it
 #   make demo    a short tour                     make real    the tests against real servers and clients
-#   make bench   the benchmarks
+#   make bench   what wrapping costs                make bench-http   what serving costs
+#   make conformance   the official conformance suite against dragoman serve; needs npm
 
 .DEFAULT_GOAL := test
 .NOTPARALLEL:
-.PHONY: test demo check static format real bench wheel constraints clean
+.PHONY: test demo check static format real conformance bench wheel constraints clean
 unexport PYTHONPATH
 
 BIN := .venv/bin
@@ -58,9 +59,26 @@ wheel: $(ENV)
 real: $(ENV)
 	$(BIN)/python -m pytest -m real $(PYTEST_ARGS)
 
+# The official conformance suite and the Node it needs come from npm, at the versions of the lock file.
+# CONFORMANCE_ARGS="modern --keep out" carries out one run and leaves the suite's own results in out/.
+SUITE := tests/conformance/node_modules/.package-lock.json
+
+conformance: $(ENV) $(SUITE)
+	$(BIN)/python tests/conformance/run.py $(CONFORMANCE_ARGS)
+
+$(SUITE): tests/conformance/package-lock.json
+	@command -v npm >/dev/null || { echo "The conformance suite comes from npm, which is not here." >&2; exit 1; }
+	npm ci --prefix tests/conformance --no-audit --no-fund --loglevel=error
+	@touch $@
+
 bench: $(ENV)
 	@$(COMPILE)
 	$(BIN)/python benchmarks/run.py $(BENCH_ARGS)
+
+# BENCH_ARGS="--install FOLDER" measures the other bridges too: they are installed there the first time.
+bench-http: $(ENV)
+	@$(COMPILE)
+	$(BIN)/python benchmarks/run_http.py $(BENCH_ARGS)
 
 format: $(ENV)
 	$(BIN)/ruff format .

@@ -36,6 +36,7 @@ for line in sys.stdin:
 
 
 OF_WRAP = [["wrap", "--help"], ["wrap", "--probe", "-h", "--", "x"], ["wrap", "help"], ["help", "wrap"], ["--help", "wrap"]]
+OF_SERVE = [["serve", "--help"], ["serve", "--sse", "-h", "--", "x"], ["serve", "help"], ["help", "serve"], ["--help", "serve"]]
 
 
 def server(name: str) -> list[str]:
@@ -54,29 +55,41 @@ def answers(done: subprocess.CompletedProcess[bytes]) -> list[dict[str, object]]
 def test_version_is_told():
     done = run("--version")
     assert (done.stdout.decode(), done.stderr, done.returncode) == (f"dragoman {dragoman.__version__}\n", b"", 0)
-    assert run("wrap", "--version").stdout == done.stdout
+    assert run("wrap", "--version").stdout == run("serve", "--version").stdout == done.stdout
 
 
-@pytest.mark.parametrize("words", [["--help"], ["-h"], ["help"], *OF_WRAP])
+@pytest.mark.parametrize("words", [["--help"], ["-h"], ["help"], *OF_WRAP, *OF_SERVE])
 def test_help_goes_to_stdout(words):
     done = run(*words)
-    assert done.stdout.startswith(b"usage: dragoman wrap [OPTIONS] -- COMMAND [ARGUMENTS...]\n")
+    command = b"serve" if words in OF_SERVE else b"wrap"
+    assert done.stdout.startswith(b"usage: dragoman %b [OPTIONS] -- COMMAND [ARGUMENTS...]\n" % command)
     assert (done.stderr, done.returncode) == (b"", 0)
-    assert (b"--max-line SIZE" in done.stdout) == (words in OF_WRAP)
+    assert (b"--probe-timeout SECONDS" in done.stdout, b"--max-body SIZE" in done.stdout) == (words in OF_WRAP, words in OF_SERVE)
+
+
+def test_both_commands_are_named_by_the_short_help():
+    text = run("--help").stdout.decode()
+    assert "  wrap   serves over stdin and stdout" in text
+    assert "  serve  serves over HTTP" in text
 
 
 @pytest.mark.parametrize(
     ("words", "text"),
     [
         ([], "no command; see dragoman --help"),
-        (["serve"], "unknown command 'serve'; see dragoman --help"),
-        (["help", "serve"], "unknown command 'serve'; see dragoman --help"),
+        (["proxy"], "unknown command 'proxy'; see dragoman --help"),
+        (["help", "proxy"], "unknown command 'proxy'; see dragoman --help"),
         (["wrpa", "--", "x"], "unknown command 'wrpa' (did you mean wrap?); see dragoman --help"),
+        (["server", "--", "x"], "unknown command 'server' (did you mean serve?); see dragoman --help"),
         (["python3", "my server.py"], "unknown command 'python3'; to wrap a server: dragoman wrap -- python3 'my server.py'"),
         (["npx"], "unknown command 'npx'; to wrap a server: dragoman wrap -- npx"),
         (["--", "npx", "x"], "no command; to wrap a server: dragoman wrap -- npx x"),
         (["--fast"], "unknown option '--fast'; see dragoman --help"),
         (["--probe", "--", "x"], "--probe is an option of wrap: dragoman wrap --probe -- x"),
+        (["--port", "80", "--", "x"], "--port is an option of serve: dragoman serve --port 80 -- x"),
+        (["--strict", "--", "x"], "--strict is an option of wrap and serve: dragoman wrap --strict -- x"),
+        (["serve"], "no server command: give it after --, as in: dragoman serve -- npx some-server"),
+        (["serve", "--probe", "--", "x"], "unknown option --probe (it is one of dragoman wrap); see dragoman serve --help"),
         (["-v"], "unknown option '-v'; for more on stderr: dragoman wrap --log-level debug -- COMMAND; see dragoman --help"),
         (["wrap"], "no server command: give it after --, as in: dragoman wrap -- npx some-server"),
         (["wrap", "--max-line=1T", "--", "x"], "--max-line takes a size such as 64M, not '1T'"),
@@ -222,6 +235,23 @@ def test_nothing_slow_is_imported_before_the_server_is_started():
     assert {name for name in modules if not name.startswith("dragoman")} <= {"__future__"}
 
 
+def test_nothing_slow_is_imported_before_the_server_behind_http_is_started():
+    modules = loaded(
+        "from dragoman.wrap import cli, run_http; from dragoman.wrap.config import SERVE, parse\n"
+        "run_http._run = lambda config, sockets, launcher: (launcher.abandon(), [each.close() for each in sockets])\n"
+        "cli.main(['serve', '--port', '0', '--', '/bin/true'])"
+    )
+    assert "dragoman.io.launcher" in modules
+    assert modules & {"asyncio", "cryptography", "logging", "msgspec", "pydantic", "uvicorn", "uvloop", "httptools"} == set()
+
+
+def test_nothing_of_http_is_imported_before_the_first_answer_over_stdin():
+    modules = loaded(f"from dragoman.wrap.cli import main; main({['wrap', *server(repr('x'))]!r})", json.dumps(LIST).encode() + b"\n")
+    assert "dragoman.bridge.face" in modules
+    assert [name for name in modules if name.startswith(("dragoman.http", "dragoman.serve", "dragoman.wrap.run_http"))] == []
+    assert modules & {"asyncio", "h11", "http", "httptools", "logging", "socket", "uvicorn", "uvloop"} == set()
+
+
 def test_nothing_slow_is_imported_before_the_first_answer():
     modules = loaded(f"from dragoman.wrap.cli import main; main({['wrap', *server(repr('x'))]!r})")
     assert "dragoman.bridge.face" in modules
@@ -257,11 +287,11 @@ def test_request_is_handled_without_slow_modules(request_):
 
 def test_typing_extensions_can_be_imported_after_serving():
     pytest.importorskip("typing_extensions")
-    assert "typing_extensions" in loaded("import dragoman.wrap.serve; import typing_extensions")
+    assert "typing_extensions" in loaded("import dragoman.wrap.run_stdio; import typing_extensions")
 
 
 def test_garbage_is_collected_while_serving():
-    loaded("import dragoman.wrap.serve, gc; assert gc.isenabled()")
+    loaded("import dragoman.wrap.run_stdio, gc; assert gc.isenabled()")
 
 
 def test_reason_why_the_server_cannot_be_started_is_said_once():

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from dragoman.wrap.config import TABLE, UsageError, label, parse
-from dragoman.wrap.help import wrap_help
+from dragoman.http.options import ISOLATIONS as ISOLATIONS_OF_THE_FACE
+from dragoman.http.options import HttpOptions
+from dragoman.io.command import label
+from dragoman.serve.settings import Settings
+from dragoman.wrap.config import ISOLATIONS, SERVE, WRAP, Command, UsageError, parse
+from dragoman.wrap.help import help_of
+from dragoman.wrap.run_http import _settings
 
 
-def refused(*arguments: str) -> str:
+def refused(*arguments: str, command: Command = WRAP) -> str:
     with pytest.raises(UsageError) as caught:
-        parse(list(arguments))
+        parse(list(arguments), command)
     text = str(caught.value)
     assert "\n" not in text
     return text
@@ -34,6 +39,7 @@ def test_command_alone_gets_every_default():
         "max_parked": 64,
         "max_sessions": 8,
         "one_call_per_session": False,
+        "process_per_call": False,
         "question_timeout": 600.0,
         "question_window": 0.02,
         "replay": False,
@@ -114,6 +120,7 @@ def test_count_that_is_none_is_refused(text):
         (["--env", "A", "--", "s"], "--env takes NAME=VALUE, not 'A'"),
         (["--env", "=1", "--", "s"], "--env takes NAME=VALUE, not ''"),
         (["--server-era", "old", "--", "s"], "--server-era is one of auto, legacy, modern, not 'old'"),
+        (["--port", "80", "--", "s"], "unknown option --port (it is one of dragoman serve); see dragoman wrap --help"),
     ],
 )
 def test_wrong_command_line_is_refused_with_what_to_do(arguments, text):
@@ -134,10 +141,86 @@ def test_label_is_short(command, text):
     assert label(command) == text
 
 
-def test_help_names_every_option_and_shows_the_configuration_before_and_after():
-    text = wrap_help()
-    for option in TABLE:
+def test_serve_gets_every_default_of_the_face_and_the_core():
+    config = parse(["--", "npx", "-y", "server"], SERVE)
+    assert (config.text("host"), config.number("port"), config.command) == ("127.0.0.1", 8000, ["npx", "-y", "server"])
+    assert (config.text("log-level"), config.text("cwd"), config.flag("stats")) == ("warning", None, False)
+    assert _settings(config) == {
+        "path": "/mcp",
+        "sse": False,
+        "host": "127.0.0.1",
+        "allow_hosts": (),
+        "allow_origins": (),
+        "isolation": "principal",
+        "principal_header": None,
+        "header_wait": 5.0,
+        "max_sessions": 64,
+        "session_ttl": 1800.0,
+        "hibernate_after": 300.0,
+        "max_body": 64 << 20,
+        "keepalive": 15.0,
+        "server_era": "auto",
+        "start_timeout": 60.0,
+        "request_timeout": 600.0,
+        "question_timeout": 600.0,
+        "question_window": 0.02,
+        "drain_timeout": 5.0,
+        "max_parked": 64,
+        "one_call_per_session": False,
+        "replay": False,
+        "strict": False,
+        "list_ttl_ms": 0,
+    }
+
+
+def test_defaults_of_serve_are_those_of_the_library():
+    settings = _settings(parse(["--", "s"], SERVE))
+    face = HttpOptions()
+    assert {name: settings[name] for name in HttpOptions.__slots__} == {name: getattr(face, name) for name in HttpOptions.__slots__}
+    assert set(settings) == set(Settings.__annotations__) - {"command_label"}  # it follows from the command
+    assert ISOLATIONS == ISOLATIONS_OF_THE_FACE
+
+
+def test_options_of_serve_are_taken():
+    words = "--host 0.0.0.0 --port 0 --path=/x --allow-host a --allow-host=b:1 --allow-origin https://c --sse --isolation session"
+    more = "--principal-header X-User --max-sessions 3 --keepalive 0 --max-body 1K --request-timeout 0 -- s"
+    config = parse([*words.split(), *more.split()], SERVE)
+    settings = _settings(config)
+    assert (config.text("host"), config.number("port"), settings["path"]) == ("0.0.0.0", 0, "/x")
+    assert (settings["allow_hosts"], settings["allow_origins"], settings["sse"]) == (("a", "b:1"), ("https://c",), True)
+    assert (settings["isolation"], settings["principal_header"], settings["max_sessions"]) == ("session", "X-User", 3)
+    assert (settings["keepalive"], settings["max_body"], settings["request_timeout"]) == (0.0, 1024, None)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        ([], "no server command: give it after --, as in: dragoman serve -- npx some-server"),
+        (["--port", "1", "npx"], "unexpected 'npx': put -- before the server's command: dragoman serve --port 1 -- npx"),
+        (["--probe", "--", "s"], "unknown option --probe (it is one of dragoman wrap); see dragoman serve --help"),
+        (["--prot", "1", "--", "s"], "unknown option --prot (did you mean --port?); see dragoman serve --help"),
+        (["--port", "65536", "--", "s"], "--port takes a number from 0 to 65535, not '65536'"),
+        (["--port", "-1", "--", "s"], "--port takes a number from 0 to 65535, not '-1'"),
+        (["--port", "http", "--", "s"], "--port takes a number from 0 to 65535, not 'http'"),
+        (["--path", "mcp", "--", "s"], "--path starts with a slash, as in /mcp, not 'mcp'"),
+        (["--allow-host=", "--", "s"], "--allow-host must not be empty"),
+        (["--isolation", "none", "--", "s"], "--isolation is one of principal, session, shared, not 'none'"),
+    ],
+)
+def test_wrong_command_line_of_serve_is_refused_with_what_to_do(arguments, text):
+    assert refused(*arguments, command=SERVE) == text
+
+
+@pytest.mark.parametrize("command", [WRAP, SERVE], ids=["wrap", "serve"])
+def test_help_names_every_option(command):
+    text = help_of(command)
+    for option in command.table:
         assert f"  --{option.name}" in text
+    assert all(len(line) <= 140 for line in text.splitlines())
+
+
+def test_help_shows_the_configuration_before_and_after():
+    text = help_of(WRAP)
     assert '{"mcpServers": {"files": {"command": "npx", "args": ["-y", "files-server", "/data"]}}}' in text
     assert '{"mcpServers": {"files": {"command": "dragoman", "args": ["wrap", "--", "npx", "-y", "files-server", "/data"]}}}' in text
-    assert all(len(line) <= 140 for line in text.splitlines())
+    assert '{"mcpServers": {"files": {"type": "http", "url": "http://127.0.0.1:8000/mcp"}}}' in help_of(SERVE)

@@ -17,7 +17,7 @@ from __future__ import annotations
 from time import monotonic
 from typing import Protocol
 
-from dragoman.io.events import Events
+from dragoman.io.events import Descriptors
 from dragoman.io.lines import LineSplitter, TooLong
 from dragoman.io.outlet import HIGH_WATER
 from dragoman.io.pipes import BIG_LINE, widen
@@ -38,7 +38,9 @@ _SIGNALS = {1: "SIGHUP", 2: "SIGINT", 4: "SIGILL", 6: "SIGABRT", 8: "SIGFPE", 9:
 class House(Protocol):
     """What a child needs of the shell it lives in."""
 
-    events: Events
+    @property
+    def events(self) -> Descriptors:
+        """Where its descriptors are watched."""
 
     def heard(self, child: Child, lines: list[bytes | TooLong]) -> None:
         """Lines of the server's stdout."""

@@ -1,4 +1,4 @@
-"""Finding the program behind a command, so that a wrong one is told in words instead of an errno.
+"""Finding the program behind a command, so that a wrong one is told in words instead of an errno, and naming it.
 
 Written out instead of ``shutil.which``: importing ``shutil`` costs as much as starting the interpreter, and it cannot say
 *why* nothing was found.
@@ -12,10 +12,23 @@ import os
 import sys
 
 _WINDOWS_SUFFIXES = ".COM;.EXE;.BAT;.CMD"
+RUNNERS = frozenset(
+    ("python", "python3", "py", "node", "npx", "bun", "bunx", "deno", "uv", "uvx", "pipx", "docker", "podman", "ruby", "dotnet")
+)
 
 
 class CannotStart(Exception):
     """The server's command cannot be run; the text says why and is meant for people."""
+
+
+def label(command: list[str]) -> str:
+    """A short name for error texts, which may reach a model: never more of the command line than can hold no secret."""
+    words = [command[0].replace("\\", "/").rpartition("/")[2]]
+    if words[0].lower().rpartition(".")[0] in RUNNERS or words[0].lower() in RUNNERS:
+        inline = any(word in ("-c", "-e", "--eval", "-p", "--print") for word in command[1:])  # the next word is a program
+        plain = [] if inline else [word for word in command[1:] if not word.startswith("-")][:1]
+        words += [word if word.startswith("@") else word.replace("\\", "/").rpartition("/")[2] for word in plain]
+    return " ".join(words)[:100]
 
 
 def find(name: str, cwd: str | None, env: dict[str, str]) -> str:

@@ -1,8 +1,9 @@
-"""What happened on the descriptors: one small interface, two ways to find out.
+"""What happened on the descriptors: one small interface, three ways to find out.
 
 The main loop is the only thread that runs the core. It calls ``wait`` and gets (handler, bytes) pairs; ``b""`` means end of
 file, once. ``polled.PollEvents`` asks the kernel (POSIX); ``threaded.ThreadEvents`` has a thread a descriptor and works on
-anything that can be read (Windows).
+anything that can be read (Windows). In an event loop (``serve.events.LoopEvents``) it is the loop that waits and calls the
+handlers, so what a server's end needs is ``Descriptors`` alone.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ Handler = Callable[[bytes], None]
 CHUNK = 64 * 1024
 
 
-class Events(Protocol):
-    """Readable descriptors, writable descriptors and wake-ups, as (handler, data) pairs."""
+class Descriptors(Protocol):
+    """Readable and writable descriptors; whoever waits for them calls the handlers."""
 
     def watch(self, fd: int, handler: Handler) -> None:
         """Read ``fd`` from now on; ``handler`` gets every chunk, then ``b""`` once."""
@@ -37,6 +38,10 @@ class Events(Protocol):
 
     def post(self, handler: Handler) -> None:
         """Have ``handler(b"")`` called by the main loop; from any thread."""
+
+
+class Events(Descriptors, Protocol):
+    """Descriptors and wake-ups, as (handler, data) pairs for a loop of our own."""
 
     def wake(self) -> None:
         """Make ``wait`` return; from any thread and from signal handlers."""

@@ -14,6 +14,7 @@ import sys
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
+from typing import Protocol
 
 from dragoman.io.events import CHUNK, Handler
 from dragoman.io.outlet import Outlet, nothing
@@ -144,20 +145,33 @@ class PollEvents:
             self._poll.unregister(fd)
 
 
+class Peers(Protocol):
+    """What a ``PolledOutlet`` needs of its events."""
+
+    def watch_peer(self, fd: int, handler: Handler) -> None:
+        """See ``PollEvents``."""
+
+    def want_write(self, fd: int, *, wanted: bool) -> None:
+        """See ``PollEvents``."""
+
+    def forget_peer(self, fd: int) -> None:
+        """See ``PollEvents``."""
+
+
 class PolledOutlet:
     """Writes from the main loop, as much as the peer takes."""
 
-    def __init__(self, fd: int, owned: bool, events: PollEvents) -> None:
+    def __init__(self, fd: int, owned: bool, events: Peers) -> None:
         self.backlog = 0
         self.gone = False
         self.dropped = False
         self.on_gone = nothing
-        self._owned = owned
         self._events = events
         self._queue: deque[bytes | memoryview] = deque()
         self._waiting = False
         self._closing = False
         self._fd, self._send = _sender(fd, owned)
+        self._owned = owned or self._fd != fd
         events.watch_peer(self._fd, self._ready)
 
     def write(self, data: bytes) -> None:

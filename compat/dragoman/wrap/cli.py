@@ -9,56 +9,66 @@ import os
 import sys
 
 from dragoman import __version__
-from dragoman.wrap.config import Config, UsageError, parse
+from dragoman.wrap.config import SERVE, WRAP, Command, Config, UsageError, parse
+
+_COMMANDS = {"wrap": WRAP, "serve": SERVE}
 
 
 def main(arguments: list[str] | None = None) -> int:
     """The console script; the answer is the exit status."""
     words = sys.argv[1:] if arguments is None else arguments
     _open_standard_streams()
-    if words[:1] == ["wrap"]:
-        return _wrap(words[1:])
+    command = _COMMANDS.get(words[0]) if words else None
+    if command is not None:
+        return _command(command, words[1:])
     if words in (["--version"], ["-V"]):
         return _print(_version())
     if not words:
         return _refuse("no command; see dragoman --help")
-    from dragoman.wrap.help import TOP, unknown, wrap_help
+    from dragoman.wrap.help import TOP, help_of, unknown
 
     if words[0] in ("--help", "-h", "help"):
-        if words[1:2] == ["wrap"]:
-            return _print(wrap_help())
-        return _print(TOP) if not words[1:] else _refuse(unknown(words[1:]))
+        if not words[1:]:
+            return _print(TOP)
+        command = _COMMANDS.get(words[1])
+        return _refuse(unknown(words[1:])) if command is None else _print(help_of(command))
     return _refuse(unknown(words))
 
 
-def _wrap(words: list[str]) -> int:
+def _command(command: Command, words: list[str]) -> int:
     ours = words[: words.index("--")] if "--" in words else words
     if "--help" in ours or "-h" in ours or words == ["help"]:
-        from dragoman.wrap.help import wrap_help
+        from dragoman.wrap.help import help_of
 
-        return _print(wrap_help())
+        return _print(help_of(command))
     if "--version" in ours:
         return _print(_version())
     try:
-        config = parse(words)
+        config = parse(words, command)
     except UsageError as fault:
         return _refuse(str(fault))
     try:
-        return _serve(config)
-    except KeyboardInterrupt:  # before the shell's own handlers are in place; the guard sees to the server
+        return _serve(config) if command is SERVE else _wrap(config)
+    except KeyboardInterrupt:  # before the handlers of the signals are in place; the guard sees to the server
         return 130
 
 
-def _serve(config: Config) -> int:
+def _wrap(config: Config) -> int:
     from dragoman.io.launcher import Launcher
 
     env = {**os.environ, **config.env}
     options = config.options()
     launcher = Launcher(config.command, env, config.text("cwd"), options.command_label)
     fault = launcher.prepare()
-    from dragoman.wrap.serve import serve  # heavy from here on
+    from dragoman.wrap.run_stdio import serve  # heavy from here on
 
     return serve(config, options, launcher, fault)
+
+
+def _serve(config: Config) -> int:
+    from dragoman.wrap.run_http import serve
+
+    return serve(config)
 
 
 def _print(text: str) -> int:

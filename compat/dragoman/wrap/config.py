@@ -1,4 +1,4 @@
-"""The command line of ``dragoman wrap``, as one table.
+"""The command lines of ``dragoman wrap`` and ``dragoman serve``, as one table of options.
 
 Read by hand: the server is started right after, and ``argparse`` alone would delay that by as much as a whole interpreter
 start. Durations are seconds with fractions, sizes take K, M or G (powers of 1024).
@@ -7,14 +7,14 @@ start. Durations are seconds with fractions, sizes take K, M or G (powers of 102
 from __future__ import annotations
 
 from dragoman.bridge.options import ERAS, Options
+from dragoman.io.command import label
 
 DAY = 86400.0
 LOG_LEVELS = ("debug", "info", "warning", "error")
+ISOLATIONS = ("principal", "session", "shared")  # of http.options, which the way to a wrapped server's start does not import
 SMALLEST_LINE = 1024
 LOUD = frozenset(("-v", "-vv", "--verbose", "-d", "--debug"))  # what other programs call --log-level debug
-RUNNERS = frozenset(
-    ("python", "python3", "py", "node", "npx", "bun", "bunx", "deno", "uv", "uvx", "pipx", "docker", "podman", "ruby", "dotnet")
-)
+_METAVARS = {"seconds": "SECONDS", "limit": "SECONDS", "count": "N", "size": "SIZE", "pair": "NAME=VALUE", "port": "N", "path": "PATH"}
 
 
 class UsageError(Exception):
@@ -22,29 +22,71 @@ class UsageError(Exception):
 
 
 class Option:
-    """One option: how it is written, what it takes, what it means."""
+    """One option: how it is written, what it takes, what it means, and the one command that has it (both, if that is empty)."""
 
-    __slots__ = ("about", "default", "kind", "metavar", "name")
+    __slots__ = ("about", "default", "kind", "metavar", "name", "only")
 
-    def __init__(self, name: str, kind: str, default: object, about: str, metavar: str = "") -> None:
+    def __init__(self, name: str, kind: str, default: object, about: str, metavar: str = "", only: str = "") -> None:
         self.name = name
-        self.kind = kind  # flag, seconds, limit (seconds, 0 = none), count, size, text, pair, or a choice "a|b|c"
+        # flag, seconds, limit (seconds, 0 = none), count, size, port, path, text, texts (repeatable), pair, or a choice "a|b|c"
+        self.kind = kind
         self.default = default
         self.about = about
-        self.metavar = metavar or {"seconds": "SECONDS", "limit": "SECONDS", "count": "N", "size": "SIZE", "pair": "NAME=VALUE"}.get(
-            kind, kind
-        )
+        self.metavar = metavar or _METAVARS.get(kind, kind)
+        self.only = only
 
 
-TABLE: tuple[Option, ...] = (
+_WRAP, _SERVE = "wrap", "serve"
+_ALL: tuple[Option, ...] = (
+    Option("host", "text", "127.0.0.1", "the address to listen on", "ADDRESS", only=_SERVE),
+    Option("port", "port", 8000, "the port to listen on; 0: any that is free", only=_SERVE),
+    Option("path", "path", "/mcp", "where the endpoint is", only=_SERVE),
+    Option(
+        "allow-host",
+        "texts",
+        (),
+        "a further name that clients may call us by, as in example.com or example.com:8080 (repeatable)",
+        "HOST",
+        only=_SERVE,
+    ),
+    Option("allow-origin", "texts", (), "web pages that may call us, as in https://app.example.com (repeatable)", "ORIGIN", only=_SERVE),
+    Option("sse", "flag", default=False, about="offer the two endpoints of 2024-11-05 too, /sse and /messages", only=_SERVE),
+    Option(
+        "isolation",
+        "|".join(ISOLATIONS),
+        "principal",
+        "who shares a server process: the requests of one caller, nobody (each call its own), or everybody",
+        only=_SERVE,
+    ),
+    Option(
+        "principal-header",
+        "text",
+        None,
+        "the field in which a trusted proxy names the caller (else callers are told apart by Authorization)",
+        "NAME",
+        only=_SERVE,
+    ),
+    Option("header-wait", "seconds", 5.0, "an answer that takes longer begins as a stream", only=_SERVE),
+    Option(
+        "max-sessions",
+        "count",
+        64,
+        "server processes at once; one more is answered 503, unless an unused one can be ended",
+        only=_SERVE,
+    ),
+    Option("session-ttl", "seconds", 1800.0, "a legacy client's session ends when it was not used for so long", only=_SERVE),
+    Option("hibernate-after", "seconds", 300.0, "a server process that was not used for so long may be ended to make room", only=_SERVE),
+    Option("max-body", "size", 64 << 20, "longest request; longer ones are refused with 413", only=_SERVE),
+    Option("keepalive", "seconds", 15.0, "a comment is sent on a stream that was quiet for so long; 0: never", only=_SERVE),
     Option("server-era", "|".join(ERAS), "auto", "what the server speaks; auto asks with initialize first"),
     Option(
         "probe",
         "flag",
         default=False,
         about="start a throwaway copy of the server first and ask it server/discover (not for servers with side effects at start)",
+        only=_WRAP,
     ),
-    Option("probe-timeout", "seconds", 5.0, "how long the probe may take"),
+    Option("probe-timeout", "seconds", 5.0, "how long the probe may take", only=_WRAP),
     Option("start-timeout", "limit", 60.0, "the server must have answered its handshake by then; 0: no limit"),
     Option(
         "request-timeout",
@@ -56,10 +98,10 @@ TABLE: tuple[Option, ...] = (
     Option("question-window", "seconds", 0.02, "quiet time after which the questions of a call are sent together"),
     Option("drain-timeout", "seconds", 5.0, "at the end, wait this long after the last output for what is in flight"),
     Option("max-line", "size", 256 << 20, "longest frame; longer ones are answered with an error"),
-    Option("max-sessions", "count", 8, "server processes at once, with --isolate-capabilities"),
+    Option("max-sessions", "count", 8, "server processes at once, with --isolate-capabilities", only=_WRAP),
     Option("max-parked", "count", 64, "calls that wait for the user at once; one more, and the oldest is given up"),
     Option("one-call-per-session", "flag", default=False, about="run calls one after another, so that a question has one owner"),
-    Option("isolate-capabilities", "flag", default=False, about="one server process for each set of client capabilities"),
+    Option("isolate-capabilities", "flag", default=False, about="one server process for each set of client capabilities", only=_WRAP),
     Option(
         "replay", "flag", default=False, about="run a call a second time when its saved state is gone: only for tools that may run twice"
     ),
@@ -74,15 +116,29 @@ TABLE: tuple[Option, ...] = (
         None,
         "write everything said on both sides to this file, as JSON lines (overwritten; secrets are in clear)",
         "FILE",
+        only=_WRAP,
     ),
     Option("log-level", "|".join(LOG_LEVELS), "warning", "what is told on stderr"),
     Option("stats", "flag", default=False, about="at the end, tell on stderr what was left out of translated messages"),
 )
-_BY_NAME = {option.name: option for option in TABLE}
+
+
+class Command:
+    """``dragoman wrap`` or ``dragoman serve``: its name and its options."""
+
+    __slots__ = ("by_name", "name", "table")
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.table = tuple(option for option in _ALL if option.only in ("", name))
+        self.by_name = {option.name: option for option in self.table}
+
+
+WRAP, SERVE = Command(_WRAP), Command(_SERVE)
 
 
 class Config:
-    """What ``dragoman wrap`` was asked to do: every option by its name, and the command."""
+    """What ``dragoman`` was asked to do: every option by its name, and the server's command."""
 
     __slots__ = ("_values", "command", "env")
 
@@ -100,6 +156,11 @@ class Config:
         value = self._values[name]
         return value if isinstance(value, str) else None
 
+    def texts(self, name: str) -> tuple[str, ...]:
+        """The values of a repeatable option."""
+        value = self._values[name]
+        return value if isinstance(value, tuple) else ()
+
     def number(self, name: str) -> float:
         """The value of a number, size or duration."""
         value = self._values[name]
@@ -111,7 +172,7 @@ class Config:
         return self.number(name) or None
 
     def options(self) -> Options:
-        """The part that the core wants to know."""
+        """What the core behind stdin and stdout wants to know."""
         return Options(
             server_era=self.text("server-era") or "auto",
             request_timeout=self.limit("request-timeout"),
@@ -130,32 +191,24 @@ class Config:
         )
 
 
-def label(command: list[str]) -> str:
-    """A short name for error texts, which may reach a model: never more of the command line than can hold no secret."""
-    words = [command[0].replace("\\", "/").rpartition("/")[2]]
-    if words[0].lower().rpartition(".")[0] in RUNNERS or words[0].lower() in RUNNERS:
-        inline = any(word in ("-c", "-e", "--eval", "-p", "--print") for word in command[1:])  # the next word is a program
-        plain = [] if inline else [word for word in command[1:] if not word.startswith("-")][:1]
-        words += [word if word.startswith("@") else word.replace("\\", "/").rpartition("/")[2] for word in plain]
-    return " ".join(words)[:100]
-
-
-def parse(arguments: list[str]) -> Config:
+def parse(arguments: list[str], command: Command = WRAP) -> Config:
     """``[OPTIONS] -- COMMAND [ARGUMENTS]``, or ``UsageError``."""
-    values: dict[str, object] = {option.name: option.default for option in TABLE}
+    values: dict[str, object] = {option.name: option.default for option in command.table}
     env: dict[str, str] = {}
     rest = list(arguments)
+    example = f"as in: dragoman {command.name} -- npx some-server"
     while rest:
         word = rest.pop(0)
         if word == "--":
             break
         if not word.startswith("-") or word == "-":
             given = arguments[: len(arguments) - len(rest) - 1]
-            raise UsageError(f"unexpected {word!r}: put -- before the server's command: {command_line([*given, '--', word, *rest])}")
+            right = command_line([*given, "--", word, *rest], command.name)
+            raise UsageError(f"unexpected {word!r}: put -- before the server's command: {right}")
         name, equals, value = word.partition("=")
-        option = _BY_NAME.get(name[2:]) if name.startswith("--") else None
+        option = command.by_name.get(name[2:]) if name.startswith("--") else None
         if option is None:
-            raise UsageError(f"unknown option {name}{_suggest(name)}; see dragoman wrap --help")
+            raise UsageError(f"unknown option {name}{_suggest(name, command)}; see dragoman {command.name} --help")
         if option.kind == "flag":
             if equals:
                 raise UsageError(f"{name} takes no value")
@@ -168,20 +221,34 @@ def parse(arguments: list[str]) -> Config:
         if option.kind == "pair":
             env.update(_pair(name, value))
         else:
-            values[option.name] = _read(option, value)
+            _take(values, option, value)
     else:
-        raise UsageError("no server command: give it after --, as in: dragoman wrap -- npx some-server")
+        raise UsageError(f"no server command: give it after --, {example}")
     if not rest:
-        raise UsageError("no server command after --, as in: dragoman wrap -- npx some-server")
+        raise UsageError(f"no server command after --, {example}")
     return Config(rest, values, env)
+
+
+def _take(values: dict[str, object], option: Option, text: str) -> None:
+    value = _read(option, text)
+    if option.kind == "texts":
+        before = values[option.name]
+        value = (*before, value) if isinstance(before, tuple) else (value,)
+    values[option.name] = value
 
 
 def _read(option: Option, text: str) -> object:
     kind = option.kind
-    if kind == "text":
+    if kind in ("text", "texts", "path"):
         if not text:
             raise UsageError(f"--{option.name} must not be empty")
+        if kind == "path" and not text.startswith("/"):
+            raise UsageError(f"--{option.name} starts with a slash, as in /mcp, not {text!r}")
         return text
+    if kind == "port":
+        if not (text.isascii() and text.isdigit() and len(text) < 6 and int(text) <= 65535):
+            raise UsageError(f"--{option.name} takes a number from 0 to 65535, not {text!r}")
+        return int(text)
     if kind in ("seconds", "limit"):
         return _seconds(option.name, text)
     if kind == "size":
@@ -223,11 +290,11 @@ def _size(name: str, text: str) -> int:
     return size
 
 
-def command_line(words: list[str]) -> str:
+def command_line(words: list[str], command: str = _WRAP) -> str:
     """``dragoman wrap`` with these words, to be pasted into a shell; what ``--env`` sets is left to be filled in."""
     import shlex
 
-    return "dragoman wrap " + shlex.join(_without_values(words)).replace("\n", "\\n")
+    return f"dragoman {command} " + shlex.join(_without_values(words)).replace("\n", "\\n")
 
 
 def _without_values(words: list[str]) -> list[str]:
@@ -243,15 +310,19 @@ def _without_values(words: list[str]) -> list[str]:
     return shown
 
 
-def is_option(name: str) -> bool:
-    """Whether ``--name`` or ``--name=value`` is an option of ``wrap``."""
-    return name.startswith("--") and name[2:].partition("=")[0] in _BY_NAME
+def commands_with(name: str) -> list[str]:
+    """The commands that have the option ``--name`` or ``--name=value``."""
+    bare = name[2:].partition("=")[0] if name.startswith("--") else ""
+    return [command.name for command in (WRAP, SERVE) if bare in command.by_name]
 
 
-def _suggest(name: str) -> str:
+def _suggest(name: str, command: Command) -> str:
     if name in LOUD:
         return " (for more on stderr: --log-level debug)"
+    other = commands_with(name)
+    if other:
+        return f" (it is one of dragoman {other[0]})"
     from difflib import get_close_matches
 
-    close = get_close_matches(name.lstrip("-"), list(_BY_NAME), 1)
+    close = get_close_matches(name.lstrip("-"), list(command.by_name), 1)
     return f" (did you mean --{close[0]}?)" if close else ""

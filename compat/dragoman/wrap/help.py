@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from dragoman.wrap.config import LOUD, RUNNERS, TABLE, Option, command_line, is_option
+from dragoman.io.command import RUNNERS
+from dragoman.wrap.config import LOUD, WRAP, Command, Option, command_line, commands_with
 
-USAGE = "usage: dragoman wrap [OPTIONS] -- COMMAND [ARGUMENTS...]"
+_WRAP_USAGE = "usage: dragoman wrap [OPTIONS] -- COMMAND [ARGUMENTS...]"
+_SERVE_USAGE = "usage: dragoman serve [OPTIONS] -- COMMAND [ARGUMENTS...]"
 _COLUMN = 39
 _WIDTH = 79
 
-TOP = f"""{USAGE}
+TOP = f"""{_WRAP_USAGE}
+       dragoman serve [OPTIONS] -- COMMAND [ARGUMENTS...]
        dragoman wrap --help
+       dragoman serve --help
        dragoman --version
 
-Lets an MCP client of revision 2026-07-28 use a stdio server of any older revision, unchanged.
-A client that opens with initialize is passed through to its server.
+Lets MCP clients of any revision use a stdio server of any older revision, unchanged.
+
+  wrap   serves over stdin and stdout, to a client of 2026-07-28; one that opens with initialize is passed through
+  serve  serves over HTTP, to clients of every revision at the same time
 """
 
-_HEAD = f"""{USAGE}
+_WRAP_HEAD = f"""{_WRAP_USAGE}
 
 Starts the MCP server COMMAND, of any revision from 2024-11-05 to 2025-11-25, and serves it over stdin and stdout to a
 client of 2026-07-28. A client that opens with initialize is passed through, and so is a client of 2026-07-28 to a server
@@ -34,7 +40,41 @@ After:
 options:
 """
 
-_FOOT = """
+_SERVE_HEAD = f"""{_SERVE_USAGE}
+
+Starts the MCP server COMMAND, which speaks over its stdin and stdout, and serves it over Streamable HTTP to clients of every
+revision at the same time. Everything after -- is the command, started without a shell: once for each legacy client, and for
+modern clients once for each caller and set of capabilities. For example:
+
+  dragoman serve --port 8000 -- npx -y files-server /data
+
+and in the client's configuration:
+
+  {{"mcpServers": {{"files": {{"type": "http", "url": "http://127.0.0.1:8000/mcp"}}}}}}
+
+GET /healthz answers 200 while all is well. TLS is left to a reverse proxy.
+
+options:
+"""
+
+_SERVE_FOOT = """
+Durations are seconds, fractions allowed; sizes take K, M or G.
+
+By default only this machine can connect, and web pages cannot. To listen on another address, say how callers are told apart
+(--principal-header), or that they need not be (--isolation shared); and name the hosts that clients will ask for (--allow-host).
+
+One line on stderr says where it listens; the server's stderr is passed on too. On SIGTERM, SIGINT or SIGHUP streams end, what is
+in flight is finished, then the server's stdin is closed; if it does not exit it is terminated, then killed, with its process
+group. A second signal skips the waiting. Signals that the parent ignores (nohup) stay ignored.
+
+exit status:
+  1    the address cannot be listened on, the server's command could not be started or never answered a handshake, or
+       dragoman failed
+  2    the command line is wrong, or asks for what is not safe
+  128+N  ended by signal N, in order (130 SIGINT, 143 SIGTERM)
+"""
+
+_WRAP_FOOT = """
 Durations are seconds, fractions allowed; sizes take K, M or G.
 
 The server's stderr is passed on to stderr. At the end of stdin, and on SIGTERM, SIGINT or SIGHUP, what is in flight is
@@ -49,27 +89,28 @@ exit status:
 """
 
 
-def wrap_help() -> str:
-    """The text of ``dragoman wrap --help``."""
-    lines = [_line(option) for option in TABLE]
+def help_of(command: Command) -> str:
+    """The text of ``dragoman wrap --help`` or ``dragoman serve --help``."""
+    head, foot = (_WRAP_HEAD, _WRAP_FOOT) if command is WRAP else (_SERVE_HEAD, _SERVE_FOOT)
+    lines = [_line(option) for option in command.table]
     lines += [_entry("--help", "show this text"), _entry("--version", "show the version")]
-    return _HEAD + "\n".join(lines) + "\n" + _FOOT
+    return head + "\n".join(lines) + "\n" + foot
 
 
 def unknown(words: list[str]) -> str:
-    """One line on a command line that starts with neither ``wrap`` nor an option of ``dragoman`` itself."""
+    """One line on a command line that starts with no command and no option of ``dragoman`` itself."""
     word = words[0]
     if word == "--":
         return f"no command; to wrap a server: {command_line(words)}"
-    if is_option(word):
-        return f"{word.partition('=')[0]} is an option of wrap: {command_line(words)}"
+    if commands := commands_with(word):
+        return f"{word.partition('=')[0]} is an option of {' and '.join(commands)}: {command_line(words, commands[0])}"
     if word.startswith("-"):
         hint = "; for more on stderr: dragoman wrap --log-level debug -- COMMAND" if word in LOUD else ""
         return f"unknown option {word!r}{hint}; see dragoman --help"
     from difflib import get_close_matches
 
-    if get_close_matches(word, ["wrap"]):
-        return f"unknown command {word!r} (did you mean wrap?); see dragoman --help"
+    if close := get_close_matches(word, ["wrap", "serve"], 1):
+        return f"unknown command {word!r} (did you mean {close[0]}?); see dragoman --help"
     if len(words) > 1 or word in RUNNERS or "/" in word:
         return f"unknown command {word!r}; to wrap a server: {command_line(['--', *words])}"
     return f"unknown command {word!r}; see dragoman --help"
@@ -90,7 +131,7 @@ def _entry(written: str, text: str) -> str:
 
 def _default(option: Option) -> str:
     value = option.default
-    if value is None or value is False:
+    if value is None or value is False or value == ():
         return ""
     if option.kind == "size" and isinstance(value, int):
         return f" (default {value >> 20}M)"

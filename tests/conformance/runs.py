@@ -1,0 +1,49 @@
+"""Which server is measured under which requirements, and which required scenarios fail rightly.
+
+A run is the push server (``tests/fixtures/push_server.py``) with its arguments, behind ``dragoman serve``. ``fails`` names the required
+scenarios that such a server cannot pass, with the reason; everything else must pass, and where ``fails`` is empty without a warning.
+What each check says is in ``expected/<name>.json``.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Run(NamedTuple):
+    """One run of the suite."""
+
+    name: str
+    requirements: str
+    arguments: tuple[str, ...] = ()
+    fails: frozenset[str] = frozenset()
+
+
+MODERN, LEGACY = "2026-07-28", "2025-11-25"
+NEEDS_ELICITATION = frozenset(
+    {
+        "input-required-result-basic-elicitation",
+        "input-required-result-request-state",
+        "input-required-result-multiple-input-requests",
+        "input-required-result-multi-round",
+        "input-required-result-non-tool-request",
+        "input-required-result-result-type",
+        "input-required-result-tampered-state",
+    }
+)
+
+RUNS = (
+    Run("modern", MODERN),
+    Run("legacy", LEGACY),
+    # A server that negotiates 2024-11-05, and still asks its user and answers with audio: nothing may depend on the negotiated revision.
+    Run("negotiates-2024-11-05", MODERN, ("--negotiate", "2024-11-05")),
+    # A server with the words of 2024-11-05 only: there is no elicitation and no audio in that revision, and a bridge invents none.
+    Run("only-2024-11-05", MODERN, ("--revision", "2024-11-05"), NEEDS_ELICITATION | {"tools-call-audio"}),
+    # The suite calls a tool without declaring what it needs and demands -32021. A server that therefore never asks answers with a
+    # plain isError, and there is nothing in that to make a -32021 of.
+    Run("never-asks-undeclared", MODERN, ("--honest", "never-asks-undeclared"), frozenset({"server-stateless"})),
+    # Three questions are demanded in one result; this server asks the second when the first is answered.
+    Run("one-by-one", MODERN, ("--honest", "one-by-one"), frozenset({"input-required-result-multiple-input-requests"})),
+    # The question is demanded under a key of the suite's choice, and nothing in this server's form names it.
+    Run("no-key-hint", MODERN, ("--honest", "no-key-hint"), frozenset({"input-required-result-basic-elicitation"})),
+)
