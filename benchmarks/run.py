@@ -11,27 +11,12 @@ import argparse
 import json
 import os
 import sys
-from typing import TYPE_CHECKING
 
 from relaybench.contenders import NAMES, contenders
 from relaybench.measures import FULL, QUICK, run
 from relaybench.measures import NAMES as MEASURES
-from relaybench.report import machine, report, tables
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-
-def words(allowed: tuple[str, ...]) -> Callable[[str], list[str]]:
-    """Make an argparse type: some of the allowed words, separated by commas."""
-
-    def parse(text: str) -> list[str]:
-        chosen = text.split(",")
-        if unknown := [word for word in chosen if word not in allowed]:
-            raise argparse.ArgumentTypeError(f"{', '.join(unknown)}: choose from {', '.join(allowed)}")
-        return chosen
-
-    return parse
+from relaybench.report import QUANTITIES, TARGETS, with_added
+from shared import machine, report, tables, words
 
 
 def options(arguments: list[str] | None) -> argparse.Namespace:
@@ -57,8 +42,9 @@ def main(arguments: list[str] | None = None) -> int:
     if given.rounds:
         plan = plan._replace(rounds=given.rounds)
     where = machine()
-    outcome = report(run(here, plan, given.only), list(found), where)
-    print(json.dumps(outcome, indent=2, ensure_ascii=False) if given.json else tables(outcome, list(found)))
+    rounds = [with_added(values) for values in run(here, plan, given.only)]
+    outcome = report(rounds, list(found), QUANTITIES, TARGETS, where)
+    print(json.dumps(outcome, indent=2, ensure_ascii=False) if given.json else tables(outcome, list(found), QUANTITIES))
     return 0
 
 

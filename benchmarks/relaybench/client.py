@@ -17,6 +17,8 @@ from pathlib import Path
 from time import perf_counter_ns
 from typing import TYPE_CHECKING
 
+from shared import WrongAnswerError
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -25,10 +27,6 @@ if TYPE_CHECKING:
 CHUNK = 1 << 18
 PATIENCE = 120.0
 """Seconds after which a silent contender is killed, so that a run always ends."""
-
-
-class WrongAnswerError(Exception):
-    """A contender gave an answer that is not the one asked for, or none."""
 
 
 class Peer:

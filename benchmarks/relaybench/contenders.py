@@ -7,15 +7,12 @@ request with its ``_meta``, as the 2026-07-28 revision demands (basic/index). Th
 from __future__ import annotations
 
 import json
-import shlex
 import shutil
 import sys
 from pathlib import Path
 from typing import NamedTuple
 
-HERE = Path(__file__).resolve().parent.parent
-CHILD = [sys.executable, "-I", "-S", str(HERE / "tiny_server.py")]
-"""The server behind every contender. Without ``site`` it starts in about the time of a bare interpreter."""
+from shared import CHILD, HERE, dragoman_command
 
 DIRECT, NULL, DRAGOMAN, UPLIFT = "direct", "null relay", "dragoman", "mcp-uplift"
 NAMES = {"direct": DIRECT, "null": NULL, "dragoman": DRAGOMAN, "uplift": UPLIFT}
@@ -56,18 +53,6 @@ class Contender(NamedTuple):
 
 def _frame(**members: object) -> bytes:
     return json.dumps({"jsonrpc": "2.0", **members}, separators=(",", ":")).encode() + b"\n"
-
-
-def dragoman_command(given: str | None) -> list[str] | None:
-    """The way to start dragoman: as told, else the console script beside this interpreter, else ``-m``, else none."""
-    if given:
-        return shlex.split(given)
-    script = Path(sys.executable).with_name("dragoman")
-    if script.exists():
-        return [str(script)]
-    from importlib.util import find_spec
-
-    return [sys.executable, "-m", "dragoman"] if find_spec("dragoman") and find_spec("dragoman.__main__") else None
 
 
 def uplift_command(given: str | None) -> list[str] | None:

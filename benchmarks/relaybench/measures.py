@@ -7,11 +7,13 @@ from __future__ import annotations
 import json
 import os
 import sys
-from pathlib import Path
 from statistics import median, quantiles
 from tempfile import TemporaryDirectory
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, NamedTuple
+
+from shared import MB, TEXT, Values
+from tiny_server import blob
 
 from .client import Peer, check_text, decoded
 from .contenders import DIRECT
@@ -20,15 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from .contenders import Contender
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from tiny_server import blob
-
-Values = dict[str, dict[str, float]]
-"""Value by contender, by quantity."""
-
-TEXT = "The quick brown fox jumps over the lazy dog, 64 bytes in total.."
-MB = 1_000_000
 
 
 class Plan(NamedTuple):

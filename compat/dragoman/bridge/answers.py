@@ -227,9 +227,9 @@ class Answers:
 
     def broken(self, session: Session, line: bytes, refusal: Refusal, *, whole: bool = True) -> None:
         """Answer whoever waits for a line that could not be read (not ``whole``: ``line`` is its head only)."""
-        found = (self.owner(session, text) for text in ids_in(line, whole=whole))
-        wire_id = next((known for known in found if known is not None), None)
-        if wire_id is None and len(session.pending) == 1:
+        ids = ids_in(line, whole=whole)
+        wire_id = next((known for text in ids if (known := self.owner(session, text)) is not None), None)
+        if not ids and len(session.pending) == 1:
             wire_id = next(iter(session.pending))
         if wire_id is None:
             self._context.loss("framing", f"{refusal.message}; whose it was could not be told")

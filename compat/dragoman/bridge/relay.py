@@ -109,14 +109,20 @@ class Relay:
         if is_call(line):
             self._context.loss("framing", "a request or notification of the server's that could not be read")
             return
-        key = next((key for key in map(frame.id_key, ids_in(line, whole=whole)) if key in self._in_flight), None)
-        if key is None and len(self._in_flight) == 1:
+        ids = ids_in(line, whole=whole)
+        key = next((key for key in map(frame.id_key, ids) if key in self._in_flight), None)
+        if not ids and len(self._in_flight) == 1:
             key = next(iter(self._in_flight))
         if key is None:
             self._context.loss("framing", f"{refusal.message}; whose it was could not be told")
         else:
             self._context.refuse(self._in_flight.pop(key)[0], refusal)
             self._refused.add(key)
+
+    def forget(self, client_id: bytes) -> None:
+        """A request has been answered otherwise, or nobody waits for it; its answer may still come."""
+        if self._in_flight.pop(frame.id_key(client_id), None) is not None:
+            self._refused.add(frame.id_key(client_id))
 
     def give_up(self, refusal: Refusal) -> None:
         """Answer every request in flight with an error."""

@@ -15,6 +15,7 @@ from msgspec import Raw, Struct
 from dragoman import errors, frame
 from dragoman.bridge.context import Context
 from dragoman.http.exchange import Exchange
+from dragoman.http.flights import Flight, Flights
 from dragoman.http.streams import Stream
 from dragoman_specs.methods import ASKS
 
@@ -29,17 +30,6 @@ _NEWS = frozenset(
 )
 
 
-class Flight(Struct, eq=False):
-    """A request of the client's that waits: where its answer goes. ``batch`` collects the answers of ``expected`` requests."""
-
-    client_id: bytes
-    method: str
-    stream: Stream
-    token: bytes | None
-    batch: list[bytes] | None = None
-    expected: int = 1
-
-
 class _Waiting(Struct):
     line: bytes
     question: bytes | None
@@ -49,7 +39,7 @@ class _Waiting(Struct):
 class Delivery:
     """The streams of one session. ``two_endpoints``: one stream carries everything, and nothing is resumed (2024-11-05)."""
 
-    def __init__(self, context: Context, flights: dict[bytes, Flight], *, two_endpoints: bool) -> None:
+    def __init__(self, context: Context, flights: Flights, *, two_endpoints: bool) -> None:
         self._context = context
         self._flights = flights
         self._plain = two_endpoints
@@ -169,15 +159,13 @@ class Delivery:
                 self.main.send(line)
 
     def _choose(self, message: frame.Request | frame.Notification) -> Stream | None:
+        owner = self._flights.progress(message.params) if message.method == "notifications/progress" else None
         main = self.main if self.main is not None and self.main.connected else None
         if self._plain or (main is not None and message.method in _NEWS):
             return main
-        usable = [flight for flight in self._flights.values() if not flight.stream.forsaken and flight.stream.takes_events]
-        if message.method == "notifications/progress":
-            token = (frame.members(message.params) or {}).get("progressToken", Raw(b""))
-            owner = next((flight for flight in usable if flight.token == bytes(token)), None)
-            if owner is not None:
-                return owner.stream
+        usable = [flight for flight in self._flights if not flight.stream.forsaken and flight.stream.takes_events]
+        if owner in usable:
+            return owner.stream
         likely = next((flight for flight in usable if flight.method in ASKS), usable[0] if usable else None)
         return main if likely is None else likely.stream
 

@@ -19,9 +19,9 @@ from dragoman.http.legacy import BATCHING, POLLING, LegacySession
 from dragoman.http.media import accepts, is_json
 from dragoman.http.origins import Gate
 from dragoman.http.principals import Principals
+from dragoman.http.reading import read
 from dragoman.http.rejection import Rejection, plain, rpc
 from dragoman.http.request import Fields, HttpRequest, duplicate
-from dragoman.http.shared import one_line
 from dragoman.http.sse import event
 from dragoman.http.streams import read_event_id
 from dragoman_specs.version import Era, parse
@@ -56,8 +56,8 @@ class Doors:
         request.path = request.path.rstrip("/") or "/"
         if request.path not in self._paths:
             return plain(404, f"nothing is served here; the MCP endpoint is {self._http.path}")
-        why = None if request.path == HEALTH and fields.get(b"origin") is None else self._gate.check(fields, request.local)
-        if why is not None:
+        why = self._gate.check(fields, request.local)
+        if why is not None and (request.path != HEALTH or fields.get(b"origin") is not None):
             return rpc(403, None, errors.bad_http(why))
         repeated = duplicate(fields)
         if repeated is not None:
@@ -129,7 +129,7 @@ class Doors:
         return True
 
     def _post(self, exchange: Exchange, fields: Fields, principal: bytes, body: bytes) -> None:
-        message, body = _read(body)
+        message, body = read(body)
         if isinstance(message, frame.Request):
             exchange.client_id, exchange.method = message.id, message.method
         if self._is_late(exchange, message):
@@ -266,7 +266,7 @@ class Doors:
     def _two_endpoints(self, exchange: Exchange, request: HttpRequest, principal: bytes, body: bytes) -> None:
         session_id = next((part[11:] for part in request.query.split(b"&") if part.startswith(b"session_id=")), b"")
         session = self._face.sessions.get(session_id.decode("latin-1"))
-        message, line = _read(body)
+        message, line = read(body)
         if isinstance(message, frame.Request):
             exchange.client_id, exchange.method = message.id, message.method
         if self._is_late(exchange, message):
@@ -285,10 +285,3 @@ class Doors:
         else:
             session.initialize(exchange, message, legacy_offer(session.context, message, line))
             self._face.drain(session)
-
-
-def _read(body: bytes) -> tuple[frame.Frame | list[frame.Frame] | None, bytes]:
-    """A message and its text on one line. It is read as it came first: a line end within a string is no JSON, and stays none."""
-    message = frame.parse(body)
-    line = one_line(body)
-    return (message, body) if line is body or isinstance(message, frame.Malformed) else (frame.parse(line), line)

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import msgspec
 from msgspec import Raw
 
 from dragoman import errors, frame
@@ -21,9 +20,11 @@ from dragoman.bridge import effects
 from dragoman.bridge.context import Context
 from dragoman.bridge.effects import NOTE, ToClient
 from dragoman.bridge.relay import Relay
-from dragoman.http.delivery import Delivery, Flight
+from dragoman.http.delivery import Delivery
 from dragoman.http.exchange import Exchange
+from dragoman.http.flights import Flight, Flights
 from dragoman.http.memory import Memory
+from dragoman.http.reading import progress_token, refusal_of, split
 from dragoman.http.shared import Shared
 from dragoman.http.streams import Stream
 from dragoman_specs.version import Version
@@ -48,7 +49,7 @@ class LegacySession:
         self.used_at = 0.0
         self._shared = shared
         self._ended = ended
-        self._flights: dict[bytes, Flight] = {}
+        self._flights = Flights(self.context, "late")
         self._relay = Relay(self.context, None, self._told)
         self._memory = Memory(self.context)
         self._delivery = Delivery(self.context, self._flights, two_endpoints=two_endpoints)
@@ -81,7 +82,7 @@ class LegacySession:
         """The handshake, which begins the session; ``line`` offers a revision that has one."""
         offered = frame.parse(line)
         self._memory.handshake = (offered.params if isinstance(offered, frame.Request) else None) or Raw(b"{}")
-        self._flights[frame.id_key(request.id)] = Flight(request.id, request.method, self._answering(exchange), None)
+        self._flights.add(Flight(request.id, request.method, self._answering(exchange), None), limited=False)
         self._to_server(request, line)
         self._start_timer()
 
@@ -93,7 +94,7 @@ class LegacySession:
             exchange.respond(202)
         elif self._is_free(exchange, [message]):
             stream = self._answering(exchange)
-            self._flights[frame.id_key(message.id)] = Flight(message.id, message.method, stream, _token(message))
+            self._flights.add(Flight(message.id, message.method, stream, progress_token(message.params)))
             self._forward(message, line)
             self._claim(stream)
 
@@ -101,21 +102,20 @@ class LegacySession:
         """A batch: its messages go on one by one, which every server understands, and are answered together (basic/index#batching)."""
         self.used_at = self.context.now
         requests = [item for item in items if isinstance(item, frame.Request)]
-        answers = [_refusal_of(item) for item in items if isinstance(item, frame.Malformed)]
+        answers = [refusal_of(item) for item in items if isinstance(item, frame.Malformed)]
         if not requests and not answers:
             exchange.respond(202)
         elif self._is_free(exchange, requests):
             stream = self._answering(exchange)
             expected = len(requests) + len(answers)
             for request in requests:
-                flight = Flight(request.id, request.method, stream, _token(request), answers, expected)
-                self._flights[frame.id_key(request.id)] = flight
+                self._flights.add(Flight(request.id, request.method, stream, progress_token(request.params), answers, expected))
             if not requests:
                 self._batched(Flight(b"null", "", stream, None, answers, expected))
             self._claim(stream)
         else:
             return
-        for item, raw in zip(items, _split(line), strict=True):
+        for item, raw in zip(items, split(line), strict=True):
             if isinstance(item, frame.Request):
                 self._forward(item, raw)
             elif not isinstance(item, frame.Malformed):
@@ -130,29 +130,20 @@ class LegacySession:
         self._forward(message, line)
 
     def _is_free(self, exchange: Exchange, requests: list[frame.Request]) -> bool:
-        seen = set(self._flights)
-        for request in requests:
-            key = frame.id_key(request.id)
-            if key in seen:
-                exchange.answer(frame.failure(request.id, errors.id_in_use().encode()), 400)
-                return False
-            seen.add(key)
-        return True
+        taken = self._flights.taken(requests)
+        if taken is not None:
+            exchange.answer(frame.failure(taken, errors.id_in_use().encode()), 400)
+        return taken is None
 
     def _cancelled(self, note: frame.Notification) -> None:
-        """The client takes a request back: no answer is expected, so its stream ends."""
-        target = bytes((frame.members(note.params) or {}).get("requestId", Raw(b"null")))
-        flight = self._flights.pop(frame.id_key(target), None) if frame.valid_id(target) else None
+        """The client takes a request back: its stream ends, unless others of a batch still wait on it."""
+        flight = self._flights.take_back(note)
         if flight is None or self.two_endpoints:
             return
         if flight.batch is None:
             flight.stream.end()
-            return
-        flight.expected -= 1
-        for other in self._flights.values():
-            if other.batch is flight.batch:
-                other.expected = flight.expected
-        self._batched(flight)
+        else:
+            self._batched(flight)
 
     def _answering(self, exchange: Exchange) -> Stream:
         """Where the answer to a POST goes."""
@@ -184,7 +175,7 @@ class LegacySession:
         if stream is None:
             return
         self.used_at = self.context.now
-        if not stream.detach() and any(flight.stream is stream for flight in self._flights.values()):
+        if not stream.detach() and any(flight.stream is stream for flight in self._flights):
             stream.forsaken = True
         if self.two_endpoints and stream is self._delivery.main:
             self.end("the client closed its event stream")
@@ -242,7 +233,7 @@ class LegacySession:
         if line.lstrip()[:1] != b"[":
             self._relay.from_server(line)
             return
-        for raw in _split(line):
+        for raw in split(line):
             if raw.lstrip()[:1] == b"[":
                 self.context.loss("framing", "an entry of a batch that is no message")
             else:
@@ -260,14 +251,26 @@ class LegacySession:
             self.context.to_server(_session_of(self._relay), frame.result(message.id, b"{}"))
         elif isinstance(message, frame.Request | frame.Notification):
             self._delivery.tell(message, line, hold=self.phase == OPENING and not self.two_endpoints)
-        else:
+        elif isinstance(message, frame.Result | frame.Failure):
+            self._stray(message)
+
+    def _stray(self, answer: frame.Result | frame.Failure) -> None:
+        """An answer under another id than its request's."""
+        flight = self._flights.owner(answer.id)
+        if flight is None:
             self.context.loss("id", "an answer of the server's to no request in flight")
+            return
+        self._relay.forget(flight.client_id)
+        if isinstance(answer, frame.Result):
+            self._answered(flight.key, answer, frame.result(flight.client_id, answer.result))
+        else:
+            self._answered(flight.key, answer, frame.failure(flight.client_id, bytes(answer.error)))
 
     def _answered(self, key: bytes, message: frame.Frame | list[frame.Frame], line: bytes) -> None:
         if self._memory.is_hello(key):
             self._awake(message)
             return
-        flight = self._flights.pop(key, None)
+        flight = self._flights.pop(key)
         self.used_at = self.context.now
         if flight is None:
             return  # the answer to what was restored
@@ -312,9 +315,22 @@ class LegacySession:
         """The handshake takes too long, or questions waited too long for a stream."""
         if key == "held":
             self._delivery.expire()
+        elif key == "late":
+            self._too_late()
         elif self.phase in (OPENING, WAKING):
             why = "its server did not answer the handshake"
             self.end(why, errors.server_never_started(self._shared.options.start_timeout or 0.0))
+
+    def _too_late(self) -> None:
+        for flight in self._flights.overdue():
+            if self._delivery.open_questions:  # the client is being asked, and the server cannot be blamed for its silence
+                self._flights.wait_on(flight)
+                continue
+            refusal = errors.server_slow(flight.method, self._shared.options.request_timeout or 0.0)
+            self._relay.forget(flight.client_id)
+            params = frame.encode({"requestId": Raw(flight.client_id), "reason": refusal.message})
+            self.context.to_server(_session_of(self._relay), frame.notification("notifications/cancelled", params))
+            self._answered(flight.key, [], frame.failure(flight.client_id, refusal.encode()))
 
     def unused(self, since: float) -> float | None:
         """When the process was last used, if it does nothing for anybody."""
@@ -344,8 +360,8 @@ class LegacySession:
         self.context.cancel_timer("start")
         self.context.cancel_timer("held")
         told = refusal or errors.server_fault(f"The session has ended: {why}")
-        for key, flight in list(self._flights.items()):
-            self._answered(key, [], frame.failure(flight.client_id, told.encode()))
+        for flight in self._flights:
+            self._answered(flight.key, [], frame.failure(flight.client_id, told.encode()))
         self._delivery.end()
         self._ended(self)
 
@@ -367,31 +383,12 @@ class LegacySession:
 
     def fault(self, exchange: Exchange, text: str) -> None:
         """A fault of ours."""
-        for key in [key for key, flight in self._flights.items() if flight.stream.exchange is exchange]:
-            del self._flights[key]
+        for flight in self._flights:
+            if flight.stream.exchange is exchange:
+                self._flights.pop(flight.key)
         exchange.answer(frame.failure(exchange.client_id, errors.own_fault(text).encode()), 500)
 
 
 def _session_of(relay: Relay) -> int:
     assert relay.number is not None  # it has just spoken
     return relay.number
-
-
-def _split(line: bytes) -> list[bytes]:
-    """The entries of a batch; the line itself if it cannot be read as one."""
-    try:
-        return [bytes(raw) for raw in msgspec.json.decode(line, type=list[Raw])]
-    except (msgspec.MsgspecError, RecursionError):
-        return [line]
-
-
-def _token(request: frame.Request) -> bytes | None:
-    if request.params is None or b'"progressToken"' not in bytes(request.params):
-        return None
-    token = (frame.members((frame.members(request.params) or {}).get("_meta")) or {}).get("progressToken")
-    return None if token is None else bytes(token)
-
-
-def _refusal_of(item: frame.Malformed) -> bytes:
-    # 2025-03-26 knows JSON-RPC's null id for what could not be read.
-    return frame.failure(item.id or b"null", frame.error(item.code, item.message))[:-1]

@@ -30,6 +30,7 @@ from dragoman.http.shared import HttpContext, Shared
 from dragoman.http.status import error_code_of, status_of
 from dragoman_specs.methods import ASKS
 
+_MIRRORS = 1000
 GRACE = 10.0
 """Seconds that a retry, whose stream was lost, is kept for the same retry to come again."""
 
@@ -45,8 +46,7 @@ class ModernSide:
         self._shared = shared
         self.upgrade = UpgradeServer(self.context, self._found_modern)
         self.relay = ModernRelay(self.context) if shared.options.server_era == "modern" else None
-        self._mirrors: dict[str, Annotations | None] = {}
-        self._generation = -1
+        self._mirrors: dict[str, tuple[bytes, Annotations]] = {}
         self._unproven: dict[bytes, tuple[frame.Request, Envelope]] = {}
         self._era_open = shared.options.server_era == "auto"
 
@@ -108,21 +108,23 @@ class ModernSide:
         return self.upgrade.tools if self.relay is None else self.relay.tools
 
     def _compare(self, envelope: Envelope, fields: Fields) -> str | None:
-        tools = self._tools
         name = frame.text(envelope.params.get("name"))
-        schema = None if name is None else tools.mirrored(name)
+        schema = None if name is None else self._tools.mirrored(name)
         if name is None or schema is None:
             return None
-        if self._generation != tools.generation or len(self._mirrors) > 1000:
-            self._mirrors.clear()
-            self._generation = tools.generation
-        if name not in self._mirrors:
-            read = annotations_of(schema)
-            if isinstance(read, str):
-                self.context.log(effects.WARNING, f"the tool {name!r}: its x-mcp-header is not valid ({read}), so no header is compared")
-            self._mirrors[name] = None if isinstance(read, str) else read
-        mirrors = self._mirrors[name]
-        return compare_params(mirrors, envelope.params.get("arguments"), fields) if mirrors else None
+        known = self._mirrors.get(name)
+        if known is None or known[0] != schema:
+            known = self._mirrors[name] = schema, self._annotations(name, schema)
+            if len(self._mirrors) > _MIRRORS:
+                del self._mirrors[next(iter(self._mirrors))]
+        return compare_params(known[1], envelope.params.get("arguments"), fields)
+
+    def _annotations(self, name: str, schema: bytes) -> Annotations:
+        read = annotations_of(schema)
+        if isinstance(read, str):
+            self.context.log(effects.WARNING, f"the tool {name!r}: its x-mcp-header is not valid ({read}), so no header is compared")
+            return {}
+        return read
 
     def unused(self, since: float) -> float | None:
         """When the process that was idle longest was last used."""
@@ -220,6 +222,9 @@ class ModernSide:
         kind, _, number = key.partition(":")
         if self.relay is not None and kind == "own":
             self.relay.late(int(number))
+        elif kind == "late":
+            if self.relay is not None:
+                self.relay.sweep()
         else:
             self.upgrade.deadlines.on_timer(kind, int(number or 0))
 

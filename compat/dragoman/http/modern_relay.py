@@ -21,6 +21,7 @@ from dragoman.bridge.ids import number_of
 from dragoman.bridge.session import LOST, READY, Waiter
 from dragoman.bridge.tools import Tools
 from dragoman.errors import Refusal
+from dragoman.http.patience import Patience
 from dragoman_specs.names import LOG_LEVELS, META_LOG_LEVEL, META_SUBSCRIPTION_ID, PROGRESS_TOKEN
 
 _LISTEN = "subscriptions/listen"
@@ -42,6 +43,7 @@ class ModernRelay:
         self.tools = Tools()
         self._flights: dict[int, _Flight] = {}
         self._own: dict[int, Waiter] = {}
+        self._patience: Patience[int] = Patience(context, "late")
 
     @property
     def idle(self) -> bool:
@@ -85,8 +87,16 @@ class ModernRelay:
         self._context.to_server(self._open(), frame.request(b"%d" % wire_id, method, frame.encode(members)))
         return wire_id
 
+    def sweep(self) -> None:
+        """Requests of clients that were not answered in time."""
+        for wire_id in self._patience.expired():
+            flight = self._flights.pop(wire_id)
+            refusal = errors.server_slow(flight.method, self._context.options.request_timeout or 0.0)
+            self._cancel(wire_id, refusal.message)
+            self._context.respond(flight.client_id, "error", refusal.encode())
+
     def late(self, wire_id: int) -> None:
-        """It was not answered in time."""
+        """A request of the bridge's own was not answered in time."""
         waiter = self._own.pop(wire_id, None)
         if waiter is not None:
             self._cancel(wire_id, "no answer in time")
@@ -103,6 +113,8 @@ class ModernRelay:
         if PROGRESS_TOKEN.encode() in text or META_LOG_LEVEL.encode() in text:
             params, token, level = _exchanged(params, Raw(b"%d" % wire_id))
         self._flights[wire_id] = _Flight(request.id, request.method, token, level)
+        if request.method != _LISTEN:
+            self._patience.begin(wire_id)
         self._context.to_server(session, frame.request(b"%d" % wire_id, request.method, bytes(params)))
 
     def _open(self) -> int:
@@ -116,6 +128,7 @@ class ModernRelay:
         wire_id = next((number for number, flight in self._flights.items() if flight.client_id == client_id), None)
         if wire_id is not None:
             del self._flights[wire_id]
+            self._patience.end(wire_id)
             self._cancel(wire_id, "the client closed the stream")
 
     def _cancel(self, wire_id: int, reason: str) -> None:
@@ -152,6 +165,7 @@ class ModernRelay:
             self._context.log(effects.DEBUG, "the server has answered a request that was cancelled, or none")
             return
         self._context.served = True
+        self._patience.end(wire_id or 0)
         if isinstance(answer, frame.Failure):
             self._context.respond(flight.client_id, "error", bytes(answer.error))
         else:
@@ -171,6 +185,7 @@ class ModernRelay:
         params = frame.members(note.params) or {}
         meta = frame.members(params.get("_meta")) or {}
         if note.method == "notifications/progress":
+            self._patience.alive(number_of(bytes(params.get(PROGRESS_TOKEN, Raw(b"0")))) or 0)
             flight = self._flight(params.get(PROGRESS_TOKEN))
             if flight is not None and flight.token is not None:
                 self._context.note(flight.client_id, note.method, frame.encode({**params, PROGRESS_TOKEN: flight.token}))
@@ -216,11 +231,12 @@ class ModernRelay:
         self._context.log(effects.WARNING, f"the server sent a line that is no valid message: {shown(line)}")
         numbers = [number_of(text) for text in ids_in(line, whole=whole)]
         wire_id = next((number for number in numbers if number in self._flights), None)
-        if wire_id is None and len(self._flights) == 1 and not is_call(line):
+        if not numbers and len(self._flights) == 1 and not is_call(line):
             wire_id = next(iter(self._flights))
         if wire_id is None or is_call(line):
             self._context.loss("framing", f"{refusal.message}; whose it was could not be told")
         else:
+            self._patience.end(wire_id)
             self._context.respond(self._flights.pop(wire_id).client_id, "error", refusal.encode())
 
     # -- ends ------------------------------------------------------------------------------------------------------
@@ -235,7 +251,8 @@ class ModernRelay:
 
     def give_up(self, refusal: Refusal) -> None:
         """Answer every request in flight with an error."""
-        for flight in self._flights.values():
+        for wire_id, flight in self._flights.items():
+            self._patience.end(wire_id)
             self._context.respond(flight.client_id, "error", refusal.encode())
         self._flights.clear()
 
@@ -243,10 +260,10 @@ class ModernRelay:
         """The process is gone; the next request starts another."""
         self.number = None
         self._own.clear()
-        self.tools.session_lost()
         self._context.unserved = True
         self._context.log(effects.ERROR, f"the server's process has ended: {reason}")
         self.give_up(errors.server_ended(reason))
+        self.tools.session_lost()
 
 
 def _exchanged(params: Raw, token: Raw) -> tuple[Raw, Raw | None, str | None]:

@@ -98,10 +98,3 @@ class Part(Protocol):
     @property
     def idle(self) -> bool:
         """Whether nobody waits for an answer."""
-
-
-def one_line(body: bytes) -> bytes:
-    """A JSON text on one line: on stdio a line end would end the frame, and between tokens it means as much as a space."""
-    if b"\n" in body or b"\r" in body:
-        return body.replace(b"\n", b" ").replace(b"\r", b" ")
-    return body

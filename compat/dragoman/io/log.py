@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 LEVELS = {"debug": DEBUG, "info": INFO, "warning": WARNING, "error": ERROR}
 _NAMES = {number: name for name, number in LEVELS.items()}
 _LAST_WAIT = 0.5
+_LONGEST = 16 * 1024
+_CONTROLS = {code: f"\\x{code:02x}" for code in (*range(9), *range(10, 32), *range(127, 160))}
 _MOST = 1024 * 1024  # of stderr held for a reader that is slow
 
 
@@ -49,7 +51,9 @@ class Log:
 
     def tell(self, text: str, head: str = "dragoman: ") -> None:
         """One line, whatever the level."""
-        line = head + " ".join(text.splitlines()) + "\n"
+        # Names that peers have chosen stand in it: neither a terminal's control sequences nor megabytes of them belong there.
+        shown = " ".join(text[:_LONGEST].splitlines()).translate(_CONTROLS)
+        line = head + shown + (" …" if len(text) > _LONGEST else "") + "\n"
         self._write(("" if self._at_start else "\n") + line)
 
     def loss(self, change: str, detail: str) -> None:

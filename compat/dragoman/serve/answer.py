@@ -30,6 +30,7 @@ class Answer:
     """What one request gets. ``complete``: the core has said its last word on it. ``left``: nobody wants it any more."""
 
     __slots__ = (
+        "_loop",
         "_pieces",
         "_queued",
         "_task",
@@ -45,7 +46,7 @@ class Answer:
         "stalled",
     )
 
-    def __init__(self, number: int, since: int) -> None:
+    def __init__(self, number: int, since: int, loop: asyncio.AbstractEventLoop) -> None:
         self.number = number
         self.since: int | None = since
         self.reading = False  # the body is on its way
@@ -56,7 +57,8 @@ class Answer:
         self.stalled = ""  # why it was given up
         self._pieces: deque[tuple[Piece, int]] = deque()
         self._queued = 0
-        self._task = asyncio.current_task()
+        self._loop = loop
+        self._task = asyncio.current_task(loop)
         self._waiter: asyncio.Future[None] | None = None
         self._watcher: asyncio.Task[None] | None = None
 
@@ -82,7 +84,7 @@ class Answer:
         while not self._pieces:
             if self.left:
                 return None
-            self._waiter = asyncio.get_running_loop().create_future()
+            self._waiter = self._loop.create_future()
             await self._waiter
         piece, size = self._pieces.popleft()
         self._queued -= size

@@ -122,7 +122,7 @@ class House:
     def admit(self) -> Answer:
         """The answer for a request that has come in, served by the running task."""
         self._last_number += 1
-        answer = Answer(self._last_number, self.ticks)
+        answer = Answer(self._last_number, self.ticks, self.loop)
         self._answers[answer.number] = answer
         if self._ticking is None:
             self._ticking = self.loop.call_later(self.client_stall / _LOOKS, self._tick)
