@@ -259,7 +259,7 @@ class Script:
         state = rounds[-1 - which % len(rounds)]["result"]["requestState"] if rounds else "none"
         params = {"name": "asker", "arguments": {}, "requestState": state, "inputResponses": answers, "_meta": envelope(ALL_CAPABILITIES)}
         self.send({"jsonrpc": "2.0", "id": own, "method": "tools/call", "params": params})
-        error = self.talk.to_client[-1].get("error", {})
+        error = self.talk.to_client[-1].get("error", {}) if self.talk.to_client else {}  # before any server was met it waits
         event(f"retry: {(error.get('data') or {}).get('reason', 'refused') if error else 'taken'}" if rounds else "retry of nothing")
 
     def on_park(self, own: Any, quiet: bool) -> None:

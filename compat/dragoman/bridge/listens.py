@@ -246,7 +246,7 @@ class Listens:
         """
         for listen in list(self._open.values()):
             self._acknowledge(listen)
-            self._context.respond(listen.client_id, "result", self._bridge.listen_result(listen.client_id))
+            self._context.respond(listen.client_id, "result", self._bridge.answers.listen_result(listen.client_id))
             if self._context.one_channel:
                 params = frame.encode({"requestId": Raw(listen.client_id), "reason": "the bridge is shutting down"})
                 self._context.note(listen.client_id, "notifications/cancelled", params)

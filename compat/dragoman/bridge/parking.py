@@ -129,6 +129,10 @@ class Parking:
             self._context.log(effects.INFO, f"a retry of {request.method} came too late ({found}): the call is run again")
             given: Offers = {key: (answer, state.questions.get(key, "")) for key, answer in answers.items()}
             self._bridge.start(request, envelope, given)
+        elif state is None and not self._bridge.proven:
+            # It may be the state of a modern server behind us, which gets it back as it is.
+            refusal = errors.lost_state(found, _WHY[found])
+            self._bridge.when_known(request, envelope, lambda call, _session: self._bridge.fail(call, refusal))
         else:
             self._context.refuse(request.id, errors.lost_state(found, _WHY[found]))
 

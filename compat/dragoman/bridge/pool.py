@@ -88,7 +88,8 @@ class Pool:
 
     def _open(self, caller: Caller) -> Session:
         session = self._new(caller)
-        if len(self._by_key) > self._context.options.max_sessions and not self._make_room(session):
+        is_full = len(self._by_key) > self._context.options.max_sessions and not self._make_room(session)
+        if is_full or not self._context.has_room():
             self._refuse(session)
         else:
             session.open()
@@ -201,7 +202,9 @@ class Pool:
         elif session.phase == FAILED:
             self._context.log(effects.ERROR, session.failure)
             self.drop(session)
-        elif not session.single_use:
+        else:
+            self._bridge.proven = True
+        if session.phase == READY and not session.single_use:
             self._bridge.listens.session_ready(session)
 
     def lost(self, number: int, reason: str) -> None:

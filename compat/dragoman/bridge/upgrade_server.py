@@ -45,6 +45,7 @@ class UpgradeServer:
         self._reader = EnvelopeReader()
         self._waiting: dict[bytes, Call] = {}
         self.closing = False
+        self.proven = context.options.server_era != "auto"  # that the server is a legacy one
         self.pool = Pool(self)
         self.notes = Notes(self)
         self.parking = Parking(self)
@@ -67,7 +68,7 @@ class UpgradeServer:
         if key in self._waiting or key in self.listens:
             self.context.refuse(request.id, errors.id_in_use())
         elif method == "server/discover":
-            self._discover(request, key, envelope)
+            self.when_known(request, envelope, lambda call, session: self._respond(call, "result", discover_result(session)))
         elif method == "subscriptions/listen":
             self.listens.open(request, key, envelope)
         elif (unserved := errors.unserved_method(method)) is not None:
@@ -77,20 +78,21 @@ class UpgradeServer:
         else:
             self.start(request, envelope, None)
 
-    def _discover(self, request: frame.Request, key: bytes, envelope: Envelope) -> None:
+    def when_known(self, request: frame.Request, envelope: Envelope, step: Callable[[Call, Session], None]) -> None:
+        """Run ``step`` for a request that concerns no server process, once it is known that the server is a legacy one."""
         call = Call(self.context.ids.call(), request.method, envelope, request.id)
         session = call.session = self.pool.for_lists(envelope)
-        self._waiting[key] = call
+        self._waiting[frame.id_key(request.id)] = call
 
-        def discovered() -> None:
+        def ready() -> None:
             if call.status == DONE:
                 return
             if session.phase != READY:
                 self._refuse_call(call, session)
             else:
-                self._respond(call, "result", discover_result(session))
+                step(call, session)
 
-        session.when_ready(discovered)
+        session.when_ready(ready)
 
     def notification(self, note: frame.Notification, *, only_ours: bool) -> bool:
         """A notification from the client; False if it is about nothing of ours (``only_ours``: another era is spoken too)."""
@@ -207,7 +209,7 @@ class UpgradeServer:
         if "cursor" in params and call.method in LISTS:
             cursor = unwrap(params["cursor"], session, self.context.ids.instance)
             if cursor is None:
-                self._fail(call, errors.cursor_expired())
+                self.fail(call, errors.cursor_expired())
                 return
             params = {**params, "cursor": cursor}
         wire_id = call.wire_id = call.token = self.context.ids.wire()
@@ -240,7 +242,8 @@ class UpgradeServer:
         self.parking.done(call, member, value)
         self._ended(call)
 
-    def _fail(self, call: Call, refusal: Refusal) -> None:
+    def fail(self, call: Call, refusal: Refusal) -> None:
+        """Answer everybody who waits with an error."""
         self._respond(call, "error", refusal.encode())
 
     def dismiss(self, call: Call, value: bytes) -> None:
@@ -293,7 +296,7 @@ class UpgradeServer:
 
     def _refuse_call(self, call: Call, session: Session) -> None:
         if not session.is_modern:
-            self._fail(call, errors.server_fault(session.failure))
+            self.fail(call, errors.server_fault(session.failure))
 
     def refuse_failed(self, client_id: bytes, session: Session) -> None:
         """Answer a request whose session came to nothing."""
@@ -314,7 +317,7 @@ class UpgradeServer:
         for call in dict.fromkeys(mine):
             if call.status != DONE:
                 call.questions.clear()
-                self._fail(call, errors.server_fault(session.failure))
+                self.fail(call, errors.server_fault(session.failure))
         self.parking.session_lost(session)
         self.notes.session_lost(session)
         if not session.single_use:
@@ -341,7 +344,7 @@ class UpgradeServer:
         call.session.pending.pop(call.wire_id, None)
         self.answers.cancel(call, refusal.message)
         self.parking.drop_questions(call)
-        self._fail(call, refusal)
+        self.fail(call, refusal)
         self.pool.settled(call.session)
 
     def give_up_all(self) -> None:
@@ -351,7 +354,7 @@ class UpgradeServer:
         # Those that were never sent go first, so that none of them gets the turn of one that ends here.
         for call in [call for call in calls if call.status != RUNNING]:
             call.session.turns.forget(call)
-            self._fail(call, refusal)
+            self.fail(call, refusal)
         for call in [call for call in calls if call.status == RUNNING]:
             self.give_up(call, refusal)
 
@@ -373,9 +376,9 @@ class UpgradeServer:
 
     # -- lookups ---------------------------------------------------------------------------------------------------
 
-    def session_for(self, envelope: Envelope) -> Session:
+    def session_for(self, caller: Envelope) -> Session:
         """The session that serves lists and streams of a request."""
-        return self.pool.for_lists(envelope)
+        return self.pool.for_lists(caller)
 
     def calls_on(self, session: Any) -> list[Call]:
         """Calls in flight at a session's server, parked ones included."""
@@ -389,10 +392,6 @@ class UpgradeServer:
         """Whether a call whose place was lost may simply be run again (``--replay``, or the tool is listed as harmless)."""
         harmless = method == "tools/call" and self.tools.is_harmless(frame.text(envelope.params.get("name")))
         return self.context.options.replay or harmless
-
-    def listen_result(self, client_id: bytes) -> bytes:
-        """The result that ends a stream."""
-        return self.answers.listen_result(client_id)
 
     def modern(self, session: Session) -> None:
         """The server refused ``initialize`` and answered ``server/discover``."""

@@ -69,8 +69,9 @@ class Delivery:
         stream = Stream(self._number, exchange, self._lost, primed=self.primed, plain=self._plain)
         self._streams[stream.number] = stream
         if len(self._streams) > _KEPT_STREAMS:
-            finished = [number for number, kept in self._streams.items() if kept.finished]
-            for number in finished[: len(self._streams) - _KEPT_STREAMS]:
+            used = {flight.stream.number for flight in self._flights}
+            left = [number for number, kept in self._streams.items() if not kept.connected and number not in used]
+            for number in left[: len(self._streams) - _KEPT_STREAMS]:
                 del self._streams[number]
         return stream
 

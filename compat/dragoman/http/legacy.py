@@ -327,9 +327,10 @@ class LegacySession:
                 self._flights.wait_on(flight)
                 continue
             refusal = errors.server_slow(flight.method, self._shared.options.request_timeout or 0.0)
-            self._relay.forget(flight.client_id)
-            params = frame.encode({"requestId": Raw(flight.client_id), "reason": refusal.message})
-            self.context.to_server(_session_of(self._relay), frame.notification("notifications/cancelled", params))
+            if not self._memory.drop(flight.client_id):
+                self._relay.forget(flight.client_id)
+                params = frame.encode({"requestId": Raw(flight.client_id), "reason": refusal.message})
+                self.context.to_server(_session_of(self._relay), frame.notification("notifications/cancelled", params))
             self._answered(flight.key, [], frame.failure(flight.client_id, refusal.encode()))
 
     def unused(self, since: float) -> float | None:

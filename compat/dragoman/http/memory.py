@@ -38,6 +38,12 @@ class Memory:
             if message.method == "resources/subscribe":
                 self._uris[uri] = message.params
 
+    def drop(self, client_id: bytes) -> bool:
+        """Forget a request that waits for the new process; False if it does not."""
+        held = [entry for entry in self.held if not isinstance(entry[0], frame.Request) or entry[0].id != client_id]
+        dropped, self.held = len(held) < len(self.held), held
+        return dropped
+
     @property
     def follows(self) -> bool:
         """Whether the client follows any resource."""

@@ -19,7 +19,9 @@ LEVELS = {"debug": DEBUG, "info": INFO, "warning": WARNING, "error": ERROR}
 _NAMES = {number: name for name, number in LEVELS.items()}
 _LAST_WAIT = 0.5
 _LONGEST = 16 * 1024
-_CONTROLS = {code: f"\\x{code:02x}" for code in (*range(9), *range(10, 32), *range(127, 160))}
+# C0 but for the tab, DEL, C1, and the marks that turn the direction of what follows.
+_UNSEEN = (*range(9), *range(10, 32), *range(127, 160), 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+_CONTROLS = {code: f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}" for code in _UNSEEN}
 _MOST = 1024 * 1024  # of stderr held for a reader that is slow
 
 
