@@ -1,21 +1,20 @@
-"""Field cases that carry a tag of the stdio bridge and yet have nothing to test in it, each with the reason."""
+"""Field cases that carry a tag of what is there by now, and yet have nothing to test in it, each with the reason."""
+
+from __future__ import annotations
+
+_URL = "later, servers behind a URL:"
+_LIBRARY = "later, the library:"
 
 NOT_HERE: dict[str, str] = {
-    "B017": "about the HTTP status of a POST; the same text on a server's stdout is no answer there (B131)",
-    "B020": "about the HTTP status of a POST; the same text on a server's stdout is no answer there (B131)",
-    "B021": "about HTTP 401 and its challenge; stdio has no authorization (2026-07-28, basic/index#auth)",
-    "B022": "about HTTP 401 and its challenge; stdio has no authorization (2026-07-28, basic/index#auth)",
-    "B026": "about HTTP 5xx and 429 as no evidence; a pipe has no status",
-    "B028": "about a remote that answers discovery and hangs afterwards; a command that accepts initialize is known to be legacy",
-    "B032": "about a POST that is never answered; its twin on stdio is B001",
-    "B038": "a legacy client in front of a modern server: the downgrade direction",
-    "B090": "about the HTTP status of an unknown session; a pipe has no session id",
-    "B091": "about GET streams of an HTTP session",
-    "B097": "about the optional GET stream of an HTTP server",
-    "B098": "about the URL of the HTTP+SSE transport of 2024-11-05",
-    "B103": "about the MCP-Protocol-Version header; stdio has no header layer (2026-07-28, basic/transports/stdio#request-metadata)",
+    "B028": f"{_URL} a remote that answers discovery and hangs afterwards has to be tried as legacy once, and its verdict forgotten",
+    "B035": f"{_URL} a legacy client in front of a modern one needs initialize and ping answered here, and headers on all else",
+    "B038": f"{_URL} a legacy client in front of a modern one; input_required has to become questions",
+    "B048": "a modern server in front of a legacy client: what becomes of structured content that is no object there",
+    "B070": f"{_LIBRARY} one handler for both eras, with a bound on the rounds",
+    "B072": f"{_LIBRARY} handlers have to be able to read the answers to what they asked, and rounds need a bound",
+    "B097": f"{_URL} a server without the optional GET stream answers it with any status, and is no worse for it",
     "B104": "the upgrade of schema dialects is a part of its own; until it is there a declared older dialect is relayed as declared, "
     "which 2026-07-28, basic/index#schema-dialect allows",
-    "B148": "about what an authorized caller may discover; stdio has one caller and no authorization (2026-07-28, basic/index#auth)",
-    "B158": "about the Mcp-Session-Id header",
+    "B107": "a modern server in front of a legacy client: schemas have to be told in a dialect that its validator understands",
+    "B142": "a modern server in front of a legacy client: a task that it was not asked for has to be awaited",
 }

@@ -7,6 +7,7 @@ Standard library only, and nothing heavy: it is started two or three times a tes
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import signal
@@ -19,7 +20,11 @@ Json = dict[str, Any]
 SEEN, QUIRK = sys.argv[1:3]
 INITIALIZED: list[bool] = []
 COUNT: list[int] = []
+INFO = {"name": "small", "version": "1"}
+CAPABILITIES: Json = {"tools": {"listChanged": True} if QUIRK == "changes" else {}}
 HELD: list[Any] = []
+ASKED: dict[str, Any] = {}
+NUMBERS = itertools.count(1)
 
 
 def write(data: bytes) -> None:
@@ -113,9 +118,15 @@ QUIRKS: dict[str, Callable[[Json], bool]] = {
 # -- the tools ---------------------------------------------------------------------------------------------------------
 
 
-def call(request: Any, name: str, arguments: Json) -> None:
+def call(request: Any, name: str, arguments: Json, token: Any) -> None:
     if name == "hang":
         return
+    if name == "ask":
+        ask(request)
+        return
+    if name == "steps":
+        for step in (1, 2):
+            send({"method": "notifications/progress", "params": {"progressToken": token, "progress": step, "message": arguments["text"]}})
     if name == "hold":
         HELD.append(request)
         if len(HELD) == 2:
@@ -124,6 +135,27 @@ def call(request: Any, name: str, arguments: Json) -> None:
             os._exit(3)
         return
     send({"id": request, "result": {"content": [{"type": "text", "text": TOOLS[name](arguments)}]}})
+
+
+def ask(request: Any) -> None:
+    """A question; what the client says to it becomes the answer of the call."""
+    question = f"ask-{next(NUMBERS)}"
+    ASKED[question] = request
+    form = {"type": "object", "properties": {"env": {"type": "string"}}, "required": ["env"]}
+    send({"id": question, "method": "elicitation/create", "params": {"message": "Where?", "requestedSchema": form}})
+
+
+def told(question: Any, said: Any) -> None:
+    """The client's words to a question, as they came."""
+    request = ASKED.pop(question, None)
+    if request is not None:
+        send({"id": request, "result": {"content": [{"type": "text", "text": json.dumps(said)}]}})
+
+
+def change(arguments: Json) -> str:
+    """Says that the list of tools has changed."""
+    send({"method": "notifications/tools/list_changed"})
+    return "changed"
 
 
 def noisy(arguments: Json) -> str:
@@ -148,21 +180,58 @@ TOOLS: dict[str, Callable[[Json], str]] = {
     "count": count,
     "noisy": noisy,
     "family": family,
+    "change": change,
+    "steps": lambda arguments: str(arguments["text"]),
+    "locate": json.dumps,
+    "=?base64?dA==?=": lambda arguments: "a name like a mark",
+    "\u691c\u7d22": lambda arguments: "a name in Japanese",
 }
+REGION: Json = {"type": "string", "x-mcp-header": "Region"}
+COUNTED: Json = {"type": "integer", "x-mcp-header": "Count"}
+SCHEMAS: dict[str, Json] = {
+    "locate": {"type": "object", "properties": {"region": REGION, "deep": {"type": "object", "properties": {"count": COUNTED}}}},
+}
+if QUIRK == "wrong-annotation":
+    SCHEMAS["echo"] = {"type": "object", "properties": {"text": {"type": "string", "x-mcp-header": "not a token"}}}
+
+
+def described(name: str) -> Json:
+    return {"name": name, "inputSchema": SCHEMAS.get(name, {"type": "object"})}
+
+
+def listed(cursor: str | None) -> Json:
+    """All tools; with the quirk "pages" two a page, so that there are cursors."""
+    tools = [described(name) for name in TOOLS]
+    if QUIRK != "pages":
+        return {"tools": tools}
+    at = int(cursor or 0)
+    return {"tools": tools[at : at + 2], **({"nextCursor": str(at + 2)} if at + 2 < len(tools) else {})}
+
+
+def revision(initialize: Json) -> str:
+    """2025-06-18; with the quirk "any-revision" what the client asks for."""
+    return str(initialize["params"]["protocolVersion"]) if QUIRK == "any-revision" else "2025-06-18"
 
 
 def take(frame: Json) -> None:
     method, request = frame.get("method"), frame.get("id")
+    if method is None:
+        told(request, frame.get("result", frame.get("error")))
+        return
     if (QUIRK in QUIRKS and QUIRKS[QUIRK](frame)) or request is None:
         return
     if method == "initialize":
         INITIALIZED.append(True)
-        info = {"name": "small", "version": "1"}
-        send({"id": request, "result": {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": info}})
+        send({"id": request, "result": {"protocolVersion": revision(frame), "capabilities": CAPABILITIES, "serverInfo": INFO}})
     elif method == "tools/list":
-        send({"id": request, "result": {"tools": [{"name": name, "inputSchema": {"type": "object"}} for name in TOOLS]}})
+        send({"id": request, "result": listed(frame.get("params", {}).get("cursor"))})
     elif method == "tools/call":
-        call(request, frame["params"]["name"], frame["params"].get("arguments", {}))
+        params = frame["params"]
+        call(request, params["name"], params.get("arguments", {}), params.get("_meta", {}).get("progressToken"))
+    elif method == "ping":
+        send({"id": request, "result": {}})
+    elif method == "resources/read":
+        refuse(request, -32002, "Resource not found", uri=frame["params"]["uri"])
     else:
         refuse(request, -32601, "Method not found")
 

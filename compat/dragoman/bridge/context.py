@@ -44,6 +44,7 @@ class Context:
         "batch",
         "ids",
         "now",
+        "opening",
         "options",
         "principal",
         "question_timeout",
@@ -65,11 +66,13 @@ class Context:
         self.served = False  # whether any server process ever did its work
         self.unserved = False  # whether one ended, or failed its handshake, before it did
         self.batch: list[bytes] | None = None
+        self.opening = 0  # server processes that the effects not taken yet start
         self._out: list[Effect] = []
 
     def take(self) -> list[Effect]:
         """The effects collected so far; the list is handed over."""
         out, self._out = self._out, []
+        self.opening = 0
         return out
 
     @property
@@ -126,6 +129,7 @@ class Context:
 
     def open(self, session: int) -> None:
         """Start a server process."""
+        self.opening += 1
         self._out.append(OpenSession(session))
 
     def close(self, session: int) -> None:

@@ -215,7 +215,7 @@ class HttpFace:
 
     def room(self, wanted: int = 1) -> bool:
         """Whether so many more processes may be started; those that are idle are ended for them, the longest idle first."""
-        while len(self._processes) + wanted > self._http.max_sessions:
+        while len(self._processes) + wanted + sum(part.context.opening for part in self._parts.values()) > self._http.max_sessions:
             since = self.now - self._http.hibernate_after
             unused = [(when, part) for part in self._parts.values() if (when := part.unused(since)) is not None]
             if not unused:
