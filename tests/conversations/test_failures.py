@@ -28,6 +28,22 @@ def test_server_that_dies_while_starting_fails_all_that_wait(converse: Converse,
     assert talk.transcript() == transcript
 
 
+def test_server_that_dies_in_its_handshake_again_and_again_is_started_after_a_pause(converse: Converse) -> None:
+    talk = converse()
+    for asked in (1, 2, 3, 4):
+        talk.call("a", id=asked)
+        if asked < 4:
+            talk.server_dies("exited with status 3")
+    assert talk.opened == [1, 2, 3]
+    assert talk.error_of(4)["message"].startswith("The server has failed 3 times in a row and is started again in 1 s; last: ")
+    assert "exited with status 3" in talk.error_of(4)["message"]
+    talk.now += 1.0
+    talk.call("a", id=5)
+    talk.handshake()
+    talk.reply("tools/call", TEXT)
+    assert (len(talk.opened), "result" in talk.answer_to(5)) == (4, True)
+
+
 def test_server_that_dies_with_calls_in_flight_fails_each_with_its_own_id(converse: Converse, transcript: SnapshotAssertion) -> None:
     talk = converse()
     talk.meet()

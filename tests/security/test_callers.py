@@ -199,12 +199,13 @@ def test_servers_of_two_callers_are_two(pair: tuple[Caller, Caller]) -> None:
     assert text_of(ann.ask("tools/call", name="pid", arguments={}).json()) not in (ann.said("pid"), bob.said("pid"))
 
 
-def test_state_of_another_is_refused_and_stays_good_for_its_owner(pair: tuple[Caller, Caller]) -> None:
+def test_state_of_another_is_as_unknown_as_an_invented_one_and_stays_good_for_its_owner(pair: tuple[Caller, Caller]) -> None:
     ann, bob = pair
     state = ann.call("ask", meta=ASKS).json()["result"]["requestState"]
     retry = {"name": "ask", "arguments": {}, "requestState": state, "inputResponses": ACCEPTED}
-    stolen = bob.request("tools/call", meta=ASKS, **retry)
-    assert stolen.error()["code"] == -32602
+    stolen = bob.request("tools/call", meta=ASKS, **retry).error()
+    invented = bob.request("tools/call", meta=ASKS, **{**retry, "requestState": state[::-1]}).error()
+    assert (stolen["code"], stolen) == (-32602, invented)
     assert "prod" in text_of(ann.request("tools/call", meta=ASKS, **retry).json())
 
 

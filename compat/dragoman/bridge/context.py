@@ -22,6 +22,7 @@ from dragoman.bridge.effects import (
 )
 from dragoman.bridge.ids import Ids
 from dragoman.bridge.options import Options
+from dragoman.bridge.restarts import Restarts
 from dragoman.bridge.sealing import Sealer
 from dragoman.errors import Refusal
 
@@ -48,15 +49,25 @@ class Context:
         "options",
         "principal",
         "question_timeout",
+        "restarts",
         "sealer",
         "served",
         "unserved",
         "wall",
     )
 
-    def __init__(self, options: Options, ids: Ids, sealer: Sealer, wall: Callable[[], float], principal: bytes = b"stdio") -> None:
+    def __init__(
+        self,
+        options: Options,
+        ids: Ids,
+        sealer: Sealer,
+        wall: Callable[[], float],
+        principal: bytes = b"stdio",
+        restarts: Restarts | None = None,
+    ) -> None:
         self.options = options
         self.principal = principal
+        self.restarts = restarts or Restarts()
         self.question_timeout = options.question_timeout or _FOREVER
         self.ids = ids
         self.sealer = sealer
@@ -74,6 +85,16 @@ class Context:
         out, self._out = self._out, []
         self.opening = 0
         return out
+
+    def worked(self) -> None:
+        """A server has done its work."""
+        self.served = True
+        self.restarts.worked()
+
+    def failed(self, why: str) -> None:
+        """A server came to nothing before it had done its work."""
+        self.unserved = True
+        self.restarts.failed(why, self.now)
 
     @property
     def pending(self) -> bool:

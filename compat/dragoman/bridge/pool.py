@@ -88,25 +88,27 @@ class Pool:
 
     def _open(self, caller: Caller) -> Session:
         session = self._new(caller)
-        is_full = len(self._by_key) > self._context.options.max_sessions and not self._make_room(session)
-        if is_full or not self._context.has_room():
-            self._refuse(session)
+        self._start(session, is_full=len(self._by_key) > self._context.options.max_sessions and not self._make_room(session))
+        return session
+
+    def _start(self, session: Session, *, is_full: bool) -> None:
+        now = self._context.now
+        if self._context.restarts.pause(now):
+            self._refuse(session, self._context.restarts.why(now))
+        elif is_full or not self._context.has_room():
+            self._refuse(session, errors.too_many_sessions(self._context.options.max_sessions).message)
         else:
             session.open()
-        return session
 
     def _open_single(self, caller: Caller) -> Session:
         session = self._unkeyed(caller)
         session.single_use = session.serves_calls = True
-        if self._context.has_room():
-            session.open()
-        else:
-            self._refuse(session)
+        self._start(session, is_full=False)
         return session
 
-    def _refuse(self, session: Session) -> None:
+    def _refuse(self, session: Session, why: str) -> None:
         session.phase = FAILED
-        session.failure = errors.too_many_sessions(self._context.options.max_sessions).message
+        session.failure = why
         self._forget(session)
 
     def _new(self, caller: Caller) -> Session:
@@ -215,6 +217,8 @@ class Pool:
         self._forget(session)
         self._context.log(effects.ERROR if session.pending else effects.WARNING, f"the server's process has ended: {reason}")
         session.failure = errors.server_ended(reason).message
+        if session.phase == STARTING:
+            self._context.failed(session.failure)
         self._context.unserved = True
         session.phase = LOST
         self._bridge.session_ended(session)

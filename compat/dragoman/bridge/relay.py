@@ -50,6 +50,9 @@ class Relay:
     def from_client(self, message: frame.Frame | list[frame.Frame], line: bytes) -> None:
         """A line of the client's."""
         if self.number is None:
+            if self._context.restarts.pause(self._context.now):
+                self._put_off(message)
+                return
             self.number = self._context.ids.session()
             self._context.open(self.number)
         for item in message if isinstance(message, list) else [message]:
@@ -62,6 +65,13 @@ class Relay:
                 if frame.valid_id(target):
                     self._in_flight.pop(frame.id_key(target), None)
         self._context.to_server(self.number, _clean(line) + b"\n")
+
+    def _put_off(self, message: frame.Frame | list[frame.Frame]) -> None:
+        """The server is not started just now."""
+        refusal = errors.server_fault(self._context.restarts.why(self._context.now))
+        for item in message if isinstance(message, list) else [message]:
+            if isinstance(item, frame.Request):
+                self._context.refuse(item.id, refusal)
 
     def from_server(self, line: bytes) -> None:
         """A line of the server's."""
@@ -95,6 +105,7 @@ class Relay:
             self._context.log(effects.WARNING, f"{why} older clients yet, use a client of that revision")
             return
         version = frame.text((frame.members(answer.result) or {}).get("protocolVersion"))
+        self._context.worked()
         self.revision = (parse(version) if version else None) or Version.V2025_11_25
 
     def too_long(self, head: bytes, size: int) -> None:
@@ -134,7 +145,10 @@ class Relay:
         """The process is gone; the next message would start another."""
         self.number = None
         self._refused.clear()
-        self._context.unserved = True
+        if self.initialized:
+            self._context.unserved = True
+        else:
+            self._context.failed(errors.server_ended(reason).message)
         self.give_up(errors.server_ended(reason))
 
 

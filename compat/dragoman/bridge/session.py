@@ -117,7 +117,7 @@ class Session:
         self._declared = declared if isinstance(declared, dict) else {}
         self.instructions = frame.text(members.get("instructions"))
         self.context.log(effects.DEBUG, f"session {self.number}: the server speaks {self.revision}")
-        self.context.served = True
+        self.context.worked()
         self.notify("notifications/initialized")
         self._end_handshake(READY)
 
@@ -136,7 +136,8 @@ class Session:
     def fail(self, why: str) -> None:
         """The handshake came to nothing."""
         self.failure = why
-        self.context.unserved = True
+        if not self.is_modern:
+            self.context.failed(why)
         self._end_handshake(FAILED)
 
     def _end_handshake(self, phase: str) -> None:

@@ -128,6 +128,19 @@ class Doors:
         self._refuse(exchange, 503, errors.going_down(), _RETRY_AFTER)
         return True
 
+    def _may_start(self, exchange: Exchange, processes: int = 1) -> bool:
+        """Whether so many server processes may be started; else the request is answered 503."""
+        face = self._face
+        pause = face.shared.restarts.pause(face.now) if processes else 0.0
+        if pause:
+            refusal = errors.server_fault(face.shared.restarts.why(face.now))
+            self._refuse(exchange, 503, refusal, (b"retry-after", b"%d" % (pause + 1)))
+        elif processes and not face.room(processes):
+            self._refuse(exchange, 503, errors.busy(self._http.max_sessions), _RETRY_AFTER)
+        else:
+            return True
+        return False
+
     def _post(self, exchange: Exchange, fields: Fields, principal: bytes, body: bytes) -> None:
         message, body = read(body)
         if isinstance(message, frame.Request):
@@ -155,9 +168,7 @@ class Doors:
         side = self._face.side(principal)
         if route.request.method == "subscriptions/listen" and not exchange.takes_stream:
             self._refuse(exchange, 406, errors.bad_http("Accept must list text/event-stream for a stream"))
-        elif not self._face.room(self._wanted(side, route)):
-            self._refuse(exchange, 503, errors.busy(self._http.max_sessions), _RETRY_AFTER)
-        else:
+        elif self._may_start(exchange, self._wanted(side, route)):
             side = side or self._face.open_side(principal)
             side.request(exchange, route.request, route.envelope, fields)
             self._face.drain(side)
@@ -179,8 +190,7 @@ class Doors:
     # -- legacy ----------------------------------------------------------------------------------------------------
 
     def _initialize(self, exchange: Exchange, request: frame.Request, principal: bytes, line: bytes) -> None:
-        if not self._face.room():
-            self._refuse(exchange, 503, errors.busy(self._http.max_sessions), _RETRY_AFTER)
+        if not self._may_start(exchange):
             return
         session = self._face.open_session(principal)
         session.initialize(exchange, request, legacy_offer(session.context, request, line))
@@ -208,9 +218,9 @@ class Doors:
             self._say(session, exchange, route.message, line)
 
     def _say(self, session: LegacySession, exchange: Exchange, message: frame.Frame | list[frame.Frame], line: bytes) -> None:
-        if session.needs_process and not self._face.room():
-            self._refuse(exchange, 503, errors.busy(self._http.max_sessions), _RETRY_AFTER)
-        elif isinstance(message, list):
+        if session.needs_process and not self._may_start(exchange):
+            return
+        if isinstance(message, list):
             refusal = self._batch_refusal(session, message)
             if refusal is not None:
                 self._reject(exchange, rpc(400, None, refusal, null_id=session.revision is not POLLING))
@@ -280,8 +290,6 @@ class Doors:
             self._reject(exchange, rpc(400, message.id if message else None, refusal, null_id=True))
         elif not isinstance(message, frame.Request) or message.method != "initialize" or session.revision is not None:
             self._say(session, exchange, message, line)
-        elif session.needs_process and not self._face.room():
-            self._refuse(exchange, 503, errors.busy(self._http.max_sessions), _RETRY_AFTER)
-        else:
+        elif not session.needs_process or self._may_start(exchange):
             session.initialize(exchange, message, legacy_offer(session.context, message, line))
             self._face.drain(session)

@@ -43,7 +43,7 @@ class LegacySession:
         self.number = number
         self.principal = principal
         self.id = session_id
-        self.context = Context(shared.options, shared.ids, shared.sealer, shared.wall, principal)
+        self.context = Context(shared.options, shared.ids, shared.sealer, shared.wall, principal, shared.restarts)
         self.phase = OPENING
         self.two_endpoints = two_endpoints
         self.used_at = 0.0
@@ -347,6 +347,8 @@ class LegacySession:
     def session_lost(self, _session: int, reason: str) -> None:
         """The process is gone: those who wait are told why, and the session ends."""
         self.context.log(effects.ERROR, f"the server's process of a legacy session has ended: {reason}")
+        if self.phase in (OPENING, WAKING):
+            self.context.failed(errors.server_ended(reason).message)
         self.context.unserved = True
         self._relay.number = None
         self.end("its server has ended", errors.server_ended(reason))

@@ -164,7 +164,7 @@ class ModernRelay:
         if flight is None:
             self._context.log(effects.DEBUG, "the server has answered a request that was cancelled, or none")
             return
-        self._context.served = True
+        self._context.worked()
         self._patience.end(wire_id or 0)
         if isinstance(answer, frame.Failure):
             self._context.respond(flight.client_id, "error", bytes(answer.error))
@@ -260,7 +260,7 @@ class ModernRelay:
         """The process is gone; the next request starts another."""
         self.number = None
         self._own.clear()
-        self._context.unserved = True
+        self._context.failed(errors.server_ended(reason).message)
         self._context.log(effects.ERROR, f"the server's process has ended: {reason}")
         self.give_up(errors.server_ended(reason))
         self.tools.session_lost()

@@ -9,6 +9,7 @@ from dragoman.bridge.context import Context
 from dragoman.bridge.effects import ToClient
 from dragoman.bridge.ids import Ids
 from dragoman.bridge.options import Options
+from dragoman.bridge.restarts import Restarts
 from dragoman.bridge.sealing import Sealer
 from dragoman.http.exchange import Exchange
 from dragoman.http.options import HttpOptions
@@ -17,7 +18,7 @@ from dragoman.http.options import HttpOptions
 class Shared:
     """Options, ids, secrets and the open exchanges of one face."""
 
-    __slots__ = ("exchanges", "has_room", "http", "ids", "options", "random", "sealer", "wall")
+    __slots__ = ("exchanges", "has_room", "http", "ids", "options", "random", "restarts", "sealer", "wall")
 
     def __init__(
         self, options: Options, http: HttpOptions, ids: Ids, sealer: Sealer, wall: Callable[[], float], random: Callable[[int], bytes]
@@ -28,6 +29,7 @@ class Shared:
         self.sealer = sealer
         self.wall = wall
         self.random = random
+        self.restarts = Restarts()
         self.exchanges: dict[int, Exchange] = {}
         self.has_room: Callable[[], bool] = lambda: True
 
@@ -39,7 +41,7 @@ class HttpContext(Context):
     __slots__ = ("_exchanges", "_shared")
 
     def __init__(self, shared: Shared, principal: bytes) -> None:
-        super().__init__(shared.options, shared.ids, shared.sealer, shared.wall, principal)
+        super().__init__(shared.options, shared.ids, shared.sealer, shared.wall, principal, shared.restarts)
         self._exchanges = shared.exchanges
         self._shared = shared
 
