@@ -52,9 +52,14 @@ def test_health_tells_counts_and_starts_nothing(serve: Serve) -> None:
     assert (before["status"], before["processes"], before["sessions"]) == ("ok", 0, 0)
     web.legacy()
     web.call("deploy")
-    after = json.loads(web.send("GET", "/healthz", host="203.0.113.9", local=False).body)
+    after = json.loads(web.send("GET", "/healthz").body)
     assert (after["processes"], after["sessions"]) == (2, 1)
     assert web.send("POST", "/healthz", b"{}").status == 405
+
+
+def test_health_under_a_name_that_is_not_ours_tells_that_it_is_well_and_no_more(serve: Serve) -> None:
+    answer = serve().send("GET", "/healthz", host="203.0.113.9", local=False)
+    assert (answer.status, json.loads(answer.body)) == (200, {"status": "ok"})
 
 
 def test_health_while_shutting_down_is_503(serve: Serve) -> None:
