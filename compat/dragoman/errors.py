@@ -98,6 +98,16 @@ def client_line_too_long(size: int) -> Refusal:
     return Refusal(INVALID_REQUEST, f"Invalid request: the line has {size} bytes, more than --max-line allows")
 
 
+def not_initialized() -> Refusal:
+    """A legacy client's request before its handshake (2025-11-25, basic/lifecycle#initialization)."""
+    return Refusal(INVALID_REQUEST, "Invalid request: initialize comes first")
+
+
+def not_followed(uri: str) -> Refusal:
+    """The server's stream does not carry a resource."""
+    return invalid_params(f"the server announces no changes of {uri[:500]}")
+
+
 def cursor_expired() -> Refusal:
     """A cursor of a session that is gone, or of nobody."""
     return invalid_params("cursor expired, list again from the start")

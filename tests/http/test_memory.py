@@ -64,7 +64,7 @@ def test_a_session_whose_question_is_open_is_not_put_to_sleep(serve: Serve) -> N
     web, client = begin(serve)
     client.get()
     web.question("q", "roots/list")
-    web.pass_time(1000)
+    web.pass_time(400)  # long enough to be put to sleep, too short for the question to be ended
     assert LegacyClient(web).initialize().status == 503
     client.answer("q", {"roots": []})
     web.pass_time(1000)

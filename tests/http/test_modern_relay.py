@@ -434,7 +434,7 @@ def test_a_server_that_does_not_list_its_tools_is_called_all_the_same(serve: Ser
     web.pass_time(6)
     web.reply("tools/call", DONE)
     assert call.result == DONE
-    assert web.requests("notifications/cancelled")[0]["params"]["requestId"] == web.pending("tools/list")
+    assert web.requests("notifications/cancelled") == []  # what it lists is learnt when it comes
 
 
 def test_a_broken_list_of_tools_fails_no_request(serve: Serve) -> None:

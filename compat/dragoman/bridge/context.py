@@ -22,7 +22,7 @@ from dragoman.bridge.effects import (
 )
 from dragoman.bridge.ids import Ids
 from dragoman.bridge.options import Options
-from dragoman.bridge.restarts import Restarts
+from dragoman.bridge.restarts import Restarts, Verdict
 from dragoman.bridge.sealing import Sealer
 from dragoman.errors import Refusal
 
@@ -53,6 +53,7 @@ class Context:
         "sealer",
         "served",
         "unserved",
+        "verdict",
         "wall",
     )
 
@@ -64,10 +65,12 @@ class Context:
         wall: Callable[[], float],
         principal: bytes = b"stdio",
         restarts: Restarts | None = None,
+        verdict: Verdict | None = None,
     ) -> None:
         self.options = options
         self.principal = principal
         self.restarts = restarts or Restarts()
+        self.verdict = verdict or Verdict()
         self.question_timeout = options.question_timeout or _FOREVER
         self.ids = ids
         self.sealer = sealer

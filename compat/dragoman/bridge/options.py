@@ -64,3 +64,7 @@ class Options:
         self.strict = strict
         self.list_ttl_ms = list_ttl_ms
         self.command_label = command_label  # how the server is named in error texts
+
+    def changed(self, **settings: object) -> Options:
+        """The same settings but for those named."""
+        return Options(**{**{name: getattr(self, name) for name in self.__slots__}, **settings})

@@ -1,6 +1,7 @@
 """Passthrough: client and server speak the same era, and every line goes on as it came.
 
-``told`` is where a server's lines go: (message, line, the id of the request that it answers or None). By default to the client.
+``told`` is where a server's lines go: (message, line, the id of the request that it answers or None, the id of the request that it
+belongs to, where that is known). By default to the client.
 
 Only what a process in the middle owes its peers is added: a request is remembered until its answer, so that it gets one
 when the server dies or breaks its line; text on the server's stdout that is no message goes to the operator. Line endings
@@ -22,7 +23,7 @@ from dragoman.errors import Refusal
 from dragoman_specs.names import META_MODERN, META_PROTOCOL_VERSION
 from dragoman_specs.version import LATEST_LEGACY, Era, Version, parse
 
-Told = Callable[[frame.Frame | list[frame.Frame], bytes, bytes | None], None]
+Told = Callable[[frame.Frame | list[frame.Frame], bytes, bytes | None, bytes | None], None]
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -94,9 +95,9 @@ class Relay:
                 if owner is not None and owner[1] == "initialize":
                     self._handshake(item)
         self._context.served = True
-        self._told(message, _clean(line) + b"\n", answered)
+        self._told(message, _clean(line) + b"\n", answered, None)
 
-    def _to_client(self, message: frame.Frame | list[frame.Frame], line: bytes, answered: bytes | None) -> None:
+    def _to_client(self, _message: frame.Frame | list[frame.Frame], line: bytes, answered: bytes | None, _about: bytes | None) -> None:
         self._context.to_client(line, answered, NOTE if answered is None else RESULT)
 
     def _handshake(self, answer: frame.Result | frame.Failure) -> None:

@@ -11,6 +11,15 @@ _FREE = 2
 _FIRST, _LONGEST = 1.0, 30.0
 
 
+class Verdict:
+    """What has been found out of the era of the server behind a command; ``modern``: it speaks only modern revisions."""
+
+    __slots__ = ("modern",)
+
+    def __init__(self) -> None:
+        self.modern = False
+
+
 class Restarts:
     """The starts of one command; times are those of the core's clock, in seconds."""
 

@@ -65,14 +65,17 @@ class Lister(Protocol):
     def declares(self, *path: str) -> bool:
         """Whether the server has a capability."""
 
-    def request(self, method: str, params: bytes, waiter: Waiter, *, patience: float | None = None) -> int:
-        """Ask."""
+    def request(
+        self, method: str, params: bytes, waiter: Waiter, *, patience: float | None = None, late: Callable[[], None] | None = None
+    ) -> int:
+        """Ask; ``late`` is called when the answer takes longer than ``patience``, and it is still waited for."""
 
 
 class Tools:
     """The facts of one server; ``generation`` grows whenever they are forgotten."""
 
-    def __init__(self) -> None:
+    def __init__(self, warn: Callable[[str], None]) -> None:
+        self._warn = warn
         self._tools: dict[str, _Tool] = {}
         self._mirrored: dict[str, bytes] = {}
         self._waiting: list[Callable[[], None]] = []
@@ -157,7 +160,11 @@ class Tools:
             else:
                 self._over(complete=True)
 
-        self.list_all(session, listed)
+        def late() -> None:
+            self._warn(f"the server has not answered tools/list in {PATIENCE:g} s: until it does, no Mcp-Param header is compared")
+            self._over(complete=True)
+
+        self.list_all(session, listed, late=late)
 
     def _over(self, *, complete: bool) -> None:
         self._listing = False
@@ -166,11 +173,14 @@ class Tools:
         for step in waiting:
             step()
 
-    def list_all(self, session: Lister, step: Callable[[], None]) -> None:
-        """Read all pages of ``tools/list``, then run ``step``, whatever came of it."""
-        self._page(session, b"{}", step, _PAGES)
+    def list_all(self, session: Lister, step: Callable[[], None], late: Callable[[], None] | None = None) -> None:
+        """Read all pages of ``tools/list``, then run ``step``, whatever came of it.
 
-    def _page(self, session: Lister, params: bytes, step: Callable[[], None], left: int) -> None:
+        With ``late`` a server that takes its time is not waited for: ``late`` is run, and what it lists is learnt when it comes.
+        """
+        self._page(session, b"{}", step, late, _PAGES)
+
+    def _page(self, session: Lister, params: bytes, step: Callable[[], None], late: Callable[[], None] | None, left: int) -> None:
         def listed(answer: frame.Result | frame.Failure) -> None:
             members = frame.members(answer.result) if isinstance(answer, frame.Result) else None
             if isinstance(answer, frame.Result):
@@ -178,11 +188,11 @@ class Tools:
             cursor = (members or {}).get("nextCursor", _NULL)
             following = frame.encode({"cursor": cursor})
             if left and session.phase == READY and frame.text(cursor) is not None and params != following:
-                self._page(session, following, step, left - 1)
+                self._page(session, following, step, late, left - 1)
             else:
                 step()
 
-        session.request("tools/list", params, listed, patience=PATIENCE)
+        session.request("tools/list", params, listed, patience=PATIENCE, late=late)
 
     def session_lost(self) -> None:
         """Another process may list other tools. Nobody answers a list under way: those who wait for it go on."""

@@ -51,7 +51,7 @@ class UpgradeServer:
         self.parking = Parking(self)
         self.listens = Listens(self)
         self.answers = Answers(self)
-        self.tools = Tools()
+        self.tools = Tools(lambda text: context.log(effects.WARNING, text))
         self.deadlines = Deadlines(self)
         self.hearing = Hearing(self)
 

@@ -19,7 +19,8 @@ from dragoman.http.flights import Flight, Flights
 from dragoman.http.streams import Stream
 from dragoman_specs.methods import ASKS
 
-_KEPT_STREAMS = 32
+_KEPT_STREAMS, _KEPT_UNDELIVERED = 32, 256
+_KEPT_BYTES = 16 << 20
 _WAITING = 100
 _OWN_STREAMS = 8
 _NEWS = frozenset(
@@ -28,6 +29,11 @@ _NEWS = frozenset(
         "notifications/resources/updated",
     )
 )
+
+
+class _Question(Struct, eq=False):
+    stream: Stream | None  # that it went out on
+    at: float
 
 
 class _Waiting(Struct):
@@ -47,7 +53,8 @@ class Delivery:
         self._number = 0
         self._waiting: deque[_Waiting] = deque()
         self._own: list[Stream] = []  # the session's own streams, each opened by a GET, the newest last
-        self.open_questions: dict[bytes, Stream | None] = {}  # each with the stream that it went out on
+        self._of_posts: set[int] = set()  # numbers of streams that are no longer kept and carried an answer
+        self._questions: dict[bytes, _Question] = {}
         self.server: int | None = None  # the process that questions come from
         self.primed = False
 
@@ -63,17 +70,29 @@ class Delivery:
         """Whether any client reads a stream now."""
         return any(stream.connected for stream in self._streams.values())
 
-    def open(self, exchange: Exchange) -> Stream:
-        """The stream of a POST."""
+    def open(self, exchange: Exchange, *, answers: bool = True) -> Stream:
+        """A stream; ``answers``: that of a POST."""
         self._number += 1
-        stream = Stream(self._number, exchange, self._lost, primed=self.primed, plain=self._plain)
+        stream = Stream(self._number, exchange, self._lost, primed=self.primed, plain=self._plain, answers=answers)
         self._streams[stream.number] = stream
         if len(self._streams) > _KEPT_STREAMS:
-            used = {flight.stream.number for flight in self._flights}
-            left = [number for number, kept in self._streams.items() if not kept.connected and number not in used]
-            for number in left[: len(self._streams) - _KEPT_STREAMS]:
-                del self._streams[number]
+            self._forget_some()
         return stream
+
+    def _forget_some(self) -> None:
+        """Streams that nobody reads are kept for redelivery: those that were not delivered to their end the longest."""
+        used = {flight.stream.number for flight in self._flights}
+        left = [kept for kept in self._streams.values() if not kept.connected and kept.number not in used]
+        left.sort(key=lambda kept: kept.holds_anything and not kept.delivered)
+        for stream in left[: len(self._streams) - _KEPT_STREAMS]:
+            is_missed = stream.holds_anything and not stream.delivered
+            if is_missed and len(self._streams) <= _KEPT_UNDELIVERED:
+                break
+            if is_missed:
+                self._lost("the events of a stream that its client did not come back for")
+            if stream.answers:
+                self._of_posts.add(stream.number)
+            del self._streams[stream.number]
 
     def get(self, exchange: Exchange, last_event: tuple[int, int] | None) -> bool:
         """The session's own stream, or one that goes on where it was lost; False if that one has ended and has nothing more.
@@ -81,12 +100,16 @@ class Delivery:
         Clients take an empty stream for a lost connection, and would come back for it for ever.
         """
         stream = self._streams.get(last_event[0]) if last_event is not None else None
+        if last_event is not None and last_event[0] in self._of_posts:
+            return False
         if stream is not None and last_event is not None:
             if stream.is_over(last_event[1]):
                 return False
             stream.resume(exchange, last_event[1])
+            if not stream.answers and stream not in self._own:
+                self._own.append(stream)
         else:
-            stream = self.open(exchange)
+            stream = self.open(exchange, answers=False)
             self._own = [own for own in self._own if own.connected]
             self._own.append(stream)
             if len(self._own) > _OWN_STREAMS:
@@ -124,25 +147,34 @@ class Delivery:
         if flight.stream.forsaken:
             self._lost(f"the answer to {flight.method}, whose client closed the connection before its stream had begun")
         flight.stream.finish(line)
+        kept = sum(stream.size for stream in self._streams.values())
+        for stream in self._streams.values():
+            if kept > _KEPT_BYTES and stream.delivered:
+                kept -= stream.size
+                stream.drop()
 
-    def tell(self, message: frame.Request | frame.Notification, line: bytes, *, hold: bool) -> None:
-        """A question or a notification; ``hold``: nobody may hear anything yet."""
+    def tell(self, message: frame.Request | frame.Notification, line: bytes, about: bytes | None, *, hold: bool) -> None:
+        """A question or a notification; ``about`` is the key of the request it belongs to, ``hold``: nobody may hear anything yet."""
         question = frame.id_key(message.id) if isinstance(message, frame.Request) else None
-        stream = None if hold else self._choose(message)
-        if isinstance(message, frame.Notification) and message.method == "notifications/cancelled":
-            asked_on = self._withdrawn(message)
-            if asked_on is None:
+        owner = self._flights.get(about) if about is not None else None
+        if message.method == "notifications/progress":
+            owner = owner or self._flights.progress(message.params)
+            if owner is None and not self._plain:
+                self._lost("notifications/progress for no request in flight")
                 return
-            stream = asked_on
+        stream = None if hold else self._choose(message, owner)
+        if isinstance(message, frame.Notification) and message.method == "notifications/cancelled":
+            stream = self._withdrawn(message)
+            if stream is None:
+                return
         if question is not None:
-            self.open_questions[question] = stream
+            self._questions[question] = _Question(stream, self._context.now)
+            self._watch()
         if stream is not None:
             stream.send(line)
             return
         if len(self._waiting) >= _WAITING:
             self._refuse(self._waiting.popleft(), "Too many messages wait for the client to open a stream")
-        if question is not None and all(waiting.question is None for waiting in self._waiting):
-            self._context.timer("held", self._context.question_timeout)
         self._waiting.append(_Waiting(line, question, self._context.now))
 
     def _withdrawn(self, note: frame.Notification) -> Stream | None:
@@ -151,7 +183,12 @@ class Delivery:
         key = frame.id_key(target) if frame.valid_id(target) else b""
         for waiting in [waiting for waiting in self._waiting if waiting.question == key]:
             self._waiting.remove(waiting)
-        return self.open_questions.pop(key, None)
+        question = self._questions.pop(key, None)
+        stream = question.stream if question is not None else None
+        if stream is not None and stream.finished:
+            self._lost("that a question was taken back, since the stream that it went out on has ended")
+            return None
+        return stream
 
     def look_again(self, lines: list[bytes]) -> None:
         """News of the bridge's own, for a client that listens."""
@@ -159,8 +196,7 @@ class Delivery:
             if self.main is not None and self.main.connected:
                 self.main.send(line)
 
-    def _choose(self, message: frame.Request | frame.Notification) -> Stream | None:
-        owner = self._flights.progress(message.params) if message.method == "notifications/progress" else None
+    def _choose(self, message: frame.Request | frame.Notification, owner: Flight | None) -> Stream | None:
         main = self.main if self.main is not None and self.main.connected else None
         if self._plain or (main is not None and message.method in _NEWS):
             return main
@@ -179,21 +215,45 @@ class Delivery:
             self._send(stream, waiting)
 
     def _send(self, stream: Stream, waiting: _Waiting) -> None:
-        if waiting.question is not None:
-            self.open_questions[waiting.question] = stream
+        question = self._questions.get(waiting.question) if waiting.question is not None else None
+        if question is not None:
+            question.stream = stream
         stream.send(waiting.line)
 
+    # -- questions -------------------------------------------------------------------------------------------------
+
+    @property
+    def asking(self) -> bool:
+        """Whether any question of the server's waits for its answer."""
+        return bool(self._questions)
+
+    def asks(self, flight: Flight) -> bool:
+        """Whether the client is being asked something on this request's stream."""
+        return any(question.stream is flight.stream for question in self._questions.values())
+
+    def answered(self, key: bytes) -> bool:
+        """The client has answered a question; False if it was not asked, or is no longer."""
+        return self._questions.pop(key, None) is not None
+
+    def _watch(self) -> None:
+        oldest = min(question.at for question in self._questions.values())
+        self._context.timer("asked", max(oldest + self._context.question_timeout - self._context.now, 0.01))
+
     def expire(self) -> None:
-        """Questions that waited for a stream for too long."""
-        while self._waiting and self._waiting[0].at + self._context.question_timeout <= self._context.now:
-            self._refuse(self._waiting.popleft(), "The client opened no stream on which it could have been asked")
-        oldest = next((waiting for waiting in self._waiting if waiting.question is not None), None)
-        if oldest is not None:
-            self._context.timer("held", max(oldest.at + self._context.question_timeout - self._context.now, 0.01))
+        """Questions that were not answered in time: their server is told, whether the client ever heard of them or not."""
+        over = [key for key, question in self._questions.items() if question.at + self._context.question_timeout <= self._context.now]
+        for key in over:
+            stream = self._questions.pop(key).stream
+            self._waiting = deque(waiting for waiting in self._waiting if waiting.question != key)
+            why = "did not answer in time" if stream is not None else "opened no stream on which it could have been asked"
+            if self.server is not None:
+                self._context.refuse_server(self.server, key, errors.server_fault(f"The client {why}"))
+        if self._questions:
+            self._watch()
 
     def _refuse(self, waiting: _Waiting, why: str) -> None:
         if waiting.question is None:
             self._lost(f"a notification: {why[0].lower()}{why[1:]}")
         elif self.server is not None:
-            self.open_questions.pop(waiting.question, None)
+            self._questions.pop(waiting.question, None)
             self._context.refuse_server(self.server, waiting.question, errors.server_fault(why))

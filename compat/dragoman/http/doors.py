@@ -53,11 +53,10 @@ class Doors:
     def head(self, request: HttpRequest) -> Rejection | int:
         """See ``HttpFace.head``."""
         fields = request.fields
-        request.path = request.path.rstrip("/") or "/"
-        if request.path not in self._paths:
+        if request.place not in self._paths:
             return plain(404, f"nothing is served here; the MCP endpoint is {self._http.path}")
         why = self._gate.check(fields, request.local)
-        if why is not None and (request.path != HEALTH or fields.get(b"origin") is not None):
+        if why is not None and (request.place != HEALTH or fields.get(b"origin") is not None):
             return rpc(403, None, errors.bad_http(why))
         repeated = duplicate(fields)
         if repeated is not None:
@@ -68,12 +67,12 @@ class Doors:
 
     def _method(self, request: HttpRequest, fields: Fields) -> Rejection | int:
         cors = self._gate.cors(fields)
-        if request.path == HEALTH:
+        if request.place == HEALTH:
             return 0 if request.method in ("GET", "HEAD") else plain(405, "", (b"allow", b"GET"))
-        if request.path == SSE and request.method != "GET":
+        if request.place == SSE and request.method != "GET":
             # A client that tries Streamable HTTP first falls back on this status (2024-11-05 clients only ever GET).
             return rpc(405, None, errors.bad_http("this endpoint of 2024-11-05 takes GET only"), (b"allow", b"GET"), *cors)
-        if request.path == MESSAGES and request.method != "POST":
+        if request.place == MESSAGES and request.method != "POST":
             return rpc(405, None, errors.bad_http("this endpoint of 2024-11-05 takes POST only"), (b"allow", b"POST"), *cors)
         if request.method not in _METHODS:
             return rpc(405, None, errors.bad_http(f"{request.method[:20]} is not served"), _ALLOW, *cors)
@@ -96,7 +95,7 @@ class Doors:
     def request(self, exchange: Exchange, request: HttpRequest, body: bytes) -> None:
         """Lead a complete request to its part."""
         face, fields = self._face, request.fields
-        if request.path == HEALTH:
+        if request.place == HEALTH:
             # A probe may come under any name; what is told under one that is not ours is what its sender knows already.
             told = face.health() if self._gate.check(fields, request.local) is None else {"status": face.health()["status"]}
             exchange.respond(503 if face.closing else 200, frame.encode(told), JSON_HEADERS)
@@ -107,9 +106,9 @@ class Doors:
         principal = self._principals.of(fields, local=request.local)
         if isinstance(principal, Rejection):
             self._reject(exchange, principal)
-        elif request.path == SSE:
+        elif request.place == SSE:
             self._open_two_endpoints(exchange, principal)
-        elif request.path == MESSAGES:
+        elif request.place == MESSAGES:
             self._two_endpoints(exchange, request, principal, body)
         elif request.method == "POST":
             self._post(exchange, fields, principal, body)
@@ -130,12 +129,13 @@ class Doors:
         self._refuse(exchange, 503, errors.going_down(), _RETRY_AFTER)
         return True
 
-    def _may_start(self, exchange: Exchange, processes: int = 1) -> bool:
+    def _may_start(self, exchange: Exchange, principal: bytes, processes: int = 1) -> bool:
         """Whether so many server processes may be started; else the request is answered 503."""
         face = self._face
-        pause = face.shared.restarts.pause(face.now) if processes else 0.0
+        restarts = face.shared.restarts(principal)
+        pause = restarts.pause(face.now) if processes else 0.0
         if pause:
-            refusal = errors.server_fault(face.shared.restarts.why(face.now))
+            refusal = errors.server_fault(restarts.why(face.now))
             self._refuse(exchange, 503, refusal, (b"retry-after", b"%d" % (pause + 1)))
         elif processes and not face.room(processes):
             self._refuse(exchange, 503, errors.busy(self._http.max_sessions), _RETRY_AFTER)
@@ -170,7 +170,7 @@ class Doors:
         side = self._face.side(principal)
         if route.request.method == "subscriptions/listen" and not exchange.takes_stream:
             self._refuse(exchange, 406, errors.bad_http("Accept must list text/event-stream for a stream"))
-        elif self._may_start(exchange, self._wanted(side, route)):
+        elif self._may_start(exchange, principal, self._wanted(side, route)):
             side = side or self._face.open_side(principal)
             side.request(exchange, route.request, route.envelope, fields)
             self._face.drain(side)
@@ -183,7 +183,10 @@ class Doors:
 
     def _notification(self, exchange: Exchange, route: ModernNotification, principal: bytes) -> None:
         side = self._face.side(principal)
-        if side is not None:  # else it concerns nothing
+        if side is None:
+            if route.note.method != "notifications/cancelled":
+                self._face.loss("notification", f"{route.note.method[:100]} from a client that no server was started for")
+        else:
             mine = [open_ for open_ in self._face.exchanges.values() if open_.owner is side]
             side.notification(route.note, mine)
             self._face.drain(side)
@@ -192,7 +195,7 @@ class Doors:
     # -- legacy ----------------------------------------------------------------------------------------------------
 
     def _initialize(self, exchange: Exchange, request: frame.Request, principal: bytes, line: bytes) -> None:
-        if not self._may_start(exchange):
+        if not self._may_start(exchange, principal):
             return
         session = self._face.open_session(principal)
         session.initialize(exchange, request, legacy_offer(session.context, request, line))
@@ -220,7 +223,7 @@ class Doors:
             self._say(session, exchange, route.message, line)
 
     def _say(self, session: LegacySession, exchange: Exchange, message: frame.Frame | list[frame.Frame], line: bytes) -> None:
-        if session.needs_process and not self._may_start(exchange):
+        if session.needs_process and not self._may_start(exchange, session.principal):
             return
         if isinstance(message, list):
             refusal = self._batch_refusal(session, message)
@@ -292,6 +295,6 @@ class Doors:
             self._reject(exchange, rpc(400, message.id if message else None, refusal, null_id=True))
         elif not isinstance(message, frame.Request) or message.method != "initialize" or session.revision is not None:
             self._say(session, exchange, message, line)
-        elif not session.needs_process or self._may_start(exchange):
+        elif not session.needs_process or self._may_start(exchange, principal):
             session.initialize(exchange, message, legacy_offer(session.context, message, line))
             self._face.drain(session)

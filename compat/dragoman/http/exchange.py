@@ -15,21 +15,25 @@ from dragoman.http.effects import Begin, Chunk, End, Headers, Respond
 
 Emit = Callable[[Begin | Chunk | End | Respond], None]
 NO_HEADERS: Headers = ()
+BEATS = 4
+"""So often in the time of a keep-alive ``beat`` is called: a comment goes out once so many were quiet."""
+_OK = 200
 
 
 class Exchange:
     """The answer to one HTTP request; ``emit`` takes its effects. ``headers`` are added to whatever is sent."""
 
     __slots__ = (
+        "_quiet",
         "begun",
         "client_id",
         "done",
         "emit",
         "headers",
+        "held",
         "method",
         "number",
         "owner",
-        "quiet",
         "stream_only",
         "takes_stream",
     )
@@ -47,7 +51,8 @@ class Exchange:
         self.owner: object = None  # who is told that the client has gone
         self.begun = False
         self.done = False
-        self.quiet = True  # nothing was sent since the last keep-alive
+        self.held = False  # what is waited for may still decide the status
+        self._quiet = 0  # beats since something was sent
 
     # -- whole answers ---------------------------------------------------------------------------------------------
 
@@ -59,8 +64,8 @@ class Exchange:
         self.emit(Respond(self.number, status, (*headers, *self.headers), body))
 
     def answer(self, line: bytes, status: int = 200) -> None:
-        """The JSON-RPC answer, as a body of its own or as the last event of the stream."""
-        if self.begun or self.stream_only:
+        """The JSON-RPC answer, as a body of its own or as the last event of the stream; a status of its own needs a body."""
+        if self.begun or (self.stream_only and status == _OK):
             self.event(sse.event(line))
             self.end()
         else:
@@ -81,7 +86,7 @@ class Exchange:
         """An event, ready for the wire."""
         self.begin()
         if not self.done:
-            self.quiet = False
+            self._quiet = 0
             self.emit(Chunk(self.number, data))
 
     def end(self) -> None:
@@ -95,6 +100,7 @@ class Exchange:
 
     def beat(self) -> None:
         """A comment, if nothing was sent for a while, so that nobody on the way takes the stream for dead."""
-        if self.begun and not self.done and self.quiet:
+        self._quiet += 1
+        if self.begun and not self.done and self._quiet >= BEATS:
+            self._quiet = 0
             self.emit(Chunk(self.number, sse.COMMENT))
-        self.quiet = True

@@ -24,7 +24,7 @@ from dragoman.bridge.options import Options
 from dragoman.bridge.sealing import AeadSealer
 from dragoman.http.doors import Doors
 from dragoman.http.effects import Begin, Chunk, End, HttpEffect, Respond
-from dragoman.http.exchange import Exchange
+from dragoman.http.exchange import BEATS, Exchange
 from dragoman.http.legacy import ENDED, LegacySession
 from dragoman.http.modern import ModernSide
 from dragoman.http.options import HttpOptions
@@ -52,9 +52,7 @@ class HttpFace:
         wall_clock: Callable[[], float],
         key: bytes | None,
     ) -> None:
-        options.isolate_capabilities = True
-        options.process_per_call = http.isolation == "session"
-        options.max_sessions = max(options.max_sessions, http.max_sessions)  # the face counts, over all parts
+        options = options.changed(isolate_capabilities=True, process_per_call=http.isolation == "session", max_sessions=http.max_sessions)
         self.shared = Shared(options, http, Ids(instance), AeadSealer(key, random), wall_clock, random)
         self.exchanges = self.shared.exchanges
         self.closing = False
@@ -74,6 +72,7 @@ class HttpFace:
         self._out: list[HttpEffect] = []
         self._doors = Doors(self)
         self.shared.has_room = self.room
+        self.shared.watch = self._watch
         if options.process_per_call and http.max_sessions < _LEAST:
             raise ValueError("isolation 'session' needs max_sessions of at least 2: one process a call, and one for lists")
 
@@ -97,13 +96,11 @@ class HttpFace:
             self._doors.request(exchange, request, body)
         except Exception as fault:  # noqa: BLE001 - a fault of ours costs one request, and that one gets an answer
             self._fault(fault)
+            exchange.answer(frame.failure(exchange.client_id, errors.own_fault(type(fault).__name__).encode()), 500)
             owner = exchange.owner
             if isinstance(owner, ModernSide | LegacySession):
-                owner.fault(exchange, type(fault).__name__)
-                self.drain(owner)
-            exchange.answer(frame.failure(exchange.client_id, errors.own_fault(type(fault).__name__).encode()), 500)
-        if not exchange.done and not exchange.begun:
-            self._watch(exchange)
+                self._guarded(owner, lambda: owner.fault(exchange, "it was answered"))
+        self._watch(exchange)
         return self._done()
 
     def gone(self, number: int, now: float) -> list[HttpEffect]:
@@ -115,25 +112,12 @@ class HttpFace:
             exchange.done = True
             owner = exchange.owner
             if isinstance(owner, ModernSide | LegacySession):
-                owner.context.now = now
-                owner.gone(exchange)
-                self.drain(owner)
+                self._guarded(owner, lambda: owner.gone(exchange))
         return self._done()
 
     def from_server(self, session: int, line: bytes, now: float) -> list[HttpEffect]:
         """One line of a server's, without its newline."""
-        self.now = self._last_output = now
-        part = self._processes.get(session)
-        if part is None:
-            return self._done()
-        part.context.now = now
-        try:
-            part.from_server(session, line)
-        except Exception as fault:  # noqa: BLE001 - a fault of ours costs one message
-            part.context.batch = None
-            self._fault(fault)
-        self.drain(part)
-        return self._done()
+        return self._server(session, now, lambda part: part.from_server(session, line))
 
     def server_too_long(self, session: int, head: bytes, size: int, now: float) -> list[HttpEffect]:
         """A line of a server's over the limit was skipped."""
@@ -153,9 +137,7 @@ class HttpFace:
             self._timers.discard(rest)
             self._on_own_timer(rest)
         elif (part := self._parts.get(int(owner))) is not None:
-            part.context.now = now
-            part.on_timer(rest)
-            self.drain(part)
+            self._guarded(part, lambda: part.on_timer(rest))
         return self._done()
 
     def close(self, now: float) -> list[HttpEffect]:
@@ -165,9 +147,7 @@ class HttpFace:
             self.closing = True
             self._last_output = now
             for part in list(self._parts.values()):
-                part.context.now = now
-                part.close()
-                self.drain(part)
+                self._guarded(part, part.close)
             self.timer("drain", self._options.drain_timeout)
         return self._done()
 
@@ -213,6 +193,10 @@ class HttpFace:
     def _ended(self, session: LegacySession) -> None:
         self.sessions.pop(session.id, None)
 
+    def loss(self, change: str, detail: str) -> None:
+        """Something of no part's could not be carried."""
+        self._own.loss(change, detail)
+
     def room(self, wanted: int = 1) -> bool:
         """Whether so many more processes may be started; those that are idle are ended for them, the longest idle first."""
         while len(self._processes) + wanted + sum(part.context.opening for part in self._parts.values()) > self._http.max_sessions:
@@ -232,14 +216,18 @@ class HttpFace:
         self.now = self._last_output = now
         part = self._processes.get(session)
         if part is not None:
-            part.context.now = now
-            try:
-                step(part)
-            except Exception as fault:  # noqa: BLE001 - a fault of ours costs one message
-                part.context.batch = None
-                self._fault(fault)
-            self.drain(part)
+            self._guarded(part, lambda: step(part))
         return self._done()
+
+    def _guarded(self, part: Part, step: Callable[[], None]) -> None:
+        """One step of a part, and what it wants done; a fault of ours costs that step, nothing else."""
+        part.context.now = self.now
+        try:
+            step()
+        except Exception as fault:  # noqa: BLE001 - see the docstring
+            part.context.batch = None
+            self._fault(fault)
+        self.drain(part)
 
     def drain(self, part: Part) -> None:
         """Take over what a part wants done."""
@@ -268,7 +256,7 @@ class HttpFace:
             self._headless.pop(effect.exchange, None)
             if kind is Begin:
                 if self._http.keepalive:
-                    self.timer("beat", self._http.keepalive)
+                    self.timer("beat", self._http.keepalive / BEATS)
             else:
                 self.exchanges.pop(effect.exchange, None)
 
@@ -306,7 +294,7 @@ class HttpFace:
             self._out.append(SetTimer(f"{_FACE}|{name}", self.now + delay))
 
     def _watch(self, exchange: Exchange) -> None:
-        if exchange.takes_stream and exchange.method != "initialize":
+        if exchange.takes_stream and exchange.method != "initialize" and not (exchange.done or exchange.begun or exchange.held):
             self._headless[exchange.number] = (exchange, self.now + self._http.header_wait)
             self.timer("headers", self._http.header_wait)
 
@@ -320,7 +308,7 @@ class HttpFace:
             for exchange in self.exchanges.values():
                 exchange.beat()
             if any(exchange.begun for exchange in self.exchanges.values()):
-                self.timer("beat", self._http.keepalive)
+                self.timer("beat", self._http.keepalive / BEATS)
         elif name == "sweep":
             self._sweep()
         elif name == "drain":
@@ -364,9 +352,7 @@ class HttpFace:
             self.timer("drain", quiet_at - self.now)
             return
         for part in list(self._parts.values()):
-            part.context.now = self.now
-            part.give_up()
-            self.drain(part)
+            self._guarded(part, part.give_up)
         refusal = errors.shutting_down(self._options.drain_timeout).encode()
         for exchange in list(self.exchanges.values()):
             if exchange.client_id is not None:

@@ -13,7 +13,7 @@ from msgspec import Raw, Struct
 from dragoman import frame
 from dragoman.bridge.context import Context
 from dragoman.bridge.ids import number_of
-from dragoman.http.patience import Patience
+from dragoman.bridge.patience import Patience
 from dragoman.http.streams import Stream
 
 
@@ -33,11 +33,15 @@ class Flight(Struct, eq=False):
         return frame.id_key(self.client_id)
 
 
+_TAKEN_BACK = 256
+
+
 class Flights:
     """Those of one session, the oldest first. ``timer`` names the timer of those that take too long."""
 
     def __init__(self, context: Context, timer: str) -> None:
         self._by_key: dict[bytes, Flight] = {}
+        self.taken_back: dict[bytes, None] = {}  # ids whose late answers nobody misses
         self._patience: Patience[bytes] = Patience(context, timer)
 
     def __len__(self) -> int:
@@ -57,6 +61,10 @@ class Flights:
         self._patience.end(key)
         return self._by_key.pop(key, None)
 
+    def get(self, client_id: bytes) -> Flight | None:
+        """The request of a client's id."""
+        return self._by_key.get(frame.id_key(client_id))
+
     def taken(self, requests: Iterable[frame.Request]) -> bytes | None:
         """The first id that waits already, or stands twice."""
         seen = set(self._by_key)
@@ -71,6 +79,10 @@ class Flights:
         """``notifications/cancelled``: no answer is expected any more, also not by the rest of its batch."""
         target = bytes((frame.members(note.params) or {}).get("requestId", Raw(b"null")))
         flight = self.pop(frame.id_key(target)) if frame.valid_id(target) else None
+        if flight is not None:
+            self.taken_back[flight.key] = None
+            if len(self.taken_back) > _TAKEN_BACK:
+                del self.taken_back[next(iter(self.taken_back))]
         if flight is not None and flight.batch is not None:
             flight.expected -= 1
             for other in self._by_key.values():

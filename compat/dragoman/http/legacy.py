@@ -43,7 +43,9 @@ class LegacySession:
         self.number = number
         self.principal = principal
         self.id = session_id
-        self.context = Context(shared.options, shared.ids, shared.sealer, shared.wall, principal, shared.restarts)
+        self.context = Context(
+            shared.options, shared.ids, shared.sealer, shared.wall, principal, shared.restarts(principal), shared.verdict
+        )
         self.phase = OPENING
         self.two_endpoints = two_endpoints
         self.used_at = 0.0
@@ -125,8 +127,9 @@ class LegacySession:
         """A notification, or an answer to a question."""
         if isinstance(message, frame.Notification) and message.method == "notifications/cancelled":
             self._cancelled(message)
-        elif isinstance(message, frame.Result | frame.Failure) and message.id is not None:
-            self._delivery.open_questions.pop(frame.id_key(message.id), None)
+        elif isinstance(message, frame.Result | frame.Failure) and not self._delivery.answered(frame.id_key(message.id or b"null")):
+            self.context.loss("id", "an answer of the client's to no question, or to one that was ended")
+            return
         self._forward(message, line)
 
     def _is_free(self, exchange: Exchange, requests: list[frame.Request]) -> bool:
@@ -243,20 +246,23 @@ class LegacySession:
         """A line over the limit was skipped."""
         self._relay.too_long(head, size)
 
-    def _told(self, message: frame.Frame | list[frame.Frame], line: bytes, answered: bytes | None) -> None:
+    def _told(self, message: frame.Frame | list[frame.Frame], line: bytes, answered: bytes | None, about: bytes | None) -> None:
         """What the relay passes on."""
         if answered is not None:
             self._answered(frame.id_key(answered), message, line)
         elif isinstance(message, frame.Request) and message.method == "ping":
             self.context.to_server(_session_of(self._relay), frame.result(message.id, b"{}"))
         elif isinstance(message, frame.Request | frame.Notification):
-            self._delivery.tell(message, line, hold=self.phase == OPENING and not self.two_endpoints)
+            self._delivery.tell(message, line, about, hold=self.phase == OPENING and not self.two_endpoints)
         elif isinstance(message, frame.Result | frame.Failure):
             self._stray(message)
 
     def _stray(self, answer: frame.Result | frame.Failure) -> None:
         """An answer under another id than its request's."""
         flight = self._flights.owner(answer.id)
+        if answer.id is not None and self._flights.taken_back.pop(frame.id_key(answer.id), b"") is None:
+            self.context.log(effects.DEBUG, "the server has answered a request that was cancelled")
+            return
         if flight is None:
             self.context.loss("id", "an answer of the server's to no request in flight")
             return
@@ -313,7 +319,7 @@ class LegacySession:
 
     def on_timer(self, key: str) -> None:
         """The handshake takes too long, or questions waited too long for a stream."""
-        if key == "held":
+        if key == "asked":
             self._delivery.expire()
         elif key == "late":
             self._too_late()
@@ -323,7 +329,7 @@ class LegacySession:
 
     def _too_late(self) -> None:
         for flight in self._flights.overdue():
-            if self._delivery.open_questions:  # the client is being asked, and the server cannot be blamed for its silence
+            if self._delivery.asks(flight):  # its client is being asked, and the server cannot be blamed for its silence
                 self._flights.wait_on(flight)
                 continue
             refusal = errors.server_slow(flight.method, self._shared.options.request_timeout or 0.0)
@@ -335,11 +341,11 @@ class LegacySession:
 
     def unused(self, since: float) -> float | None:
         """When the process was last used, if it does nothing for anybody."""
-        is_quiet = not self._flights and not self._delivery.open_questions and self.used_at <= since
+        is_quiet = not self._flights and not self._delivery.asking and self.used_at <= since
         is_quiet = is_quiet and not (self._memory.follows and self.watched)  # its client waits to hear of a resource
         return self.used_at if is_quiet and self.phase == LIVE and not self.two_endpoints else None
 
-    def give_way(self, since: float) -> None:
+    def give_way(self, _since: float) -> None:
         """Give up the process; the session stays."""
         self._close_process()
         self.phase = ASLEEP
@@ -361,7 +367,7 @@ class LegacySession:
         self.context.log(effects.DEBUG, f"a legacy session ends: {why}")
         self._close_process()
         self.context.cancel_timer("start")
-        self.context.cancel_timer("held")
+        self.context.cancel_timer("asked")
         told = refusal or errors.server_fault(f"The session has ended: {why}")
         for flight in self._flights:
             self._answered(flight.key, [], frame.failure(flight.client_id, told.encode()))
@@ -385,11 +391,10 @@ class LegacySession:
         self.end("the bridge is shutting down", errors.shutting_down(self._shared.options.drain_timeout))
 
     def fault(self, exchange: Exchange, text: str) -> None:
-        """A fault of ours."""
+        """A fault of ours, of which the client was told: nothing waits for it any more."""
         for flight in self._flights:
             if flight.stream.exchange is exchange:
                 self._flights.pop(flight.key)
-        exchange.answer(frame.failure(exchange.client_id, errors.own_fault(text).encode()), 500)
 
 
 def _session_of(relay: Relay) -> int:

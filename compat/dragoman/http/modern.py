@@ -20,7 +20,6 @@ from dragoman.bridge.envelope import Envelope
 from dragoman.bridge.session import FAILED, LOST, READY, Session
 from dragoman.bridge.tools import Lister, Tools
 from dragoman.bridge.upgrade_server import UpgradeServer
-from dragoman.errors import Refusal
 from dragoman.http import sse
 from dragoman.http.exchange import Exchange
 from dragoman.http.modern_relay import ModernRelay
@@ -83,10 +82,13 @@ class ModernSide:
             self._compared(exchange, envelope, fields, step)
             return
         lister: Lister = self.relay or self.upgrade.session_for(envelope)
+        exchange.held = True  # a mismatch has a status of its own
 
         def listed() -> None:
+            exchange.held = False
             if exchange.done:
                 return
+            self._shared.watch(exchange)
             if isinstance(lister, Session) and lister.is_modern:
                 self._when_mirrored(exchange, envelope, fields, step)
             elif isinstance(lister, Session) and lister.phase in (FAILED, LOST):
@@ -143,8 +145,10 @@ class ModernSide:
     def notification(self, note: frame.Notification, mine: list[Exchange]) -> None:
         """A notification by POST, which no revision needs; ``mine`` are the open exchanges of this principal."""
         if note.method != "notifications/cancelled":
-            if self.relay is None:
-                self.upgrade.notification(note, only_ours=False)
+            if self.relay is not None:
+                self.relay.notify(note)
+            elif not self.upgrade.notification(note, only_ours=False):
+                self.context.loss("notification", f"{note.method[:100]} from a client, which no server can be told")
             return
         target = bytes((frame.members(note.params) or {}).get("requestId", Raw(b"null")))
         if not frame.valid_id(target):
@@ -269,7 +273,3 @@ class ModernSide:
         self.upgrade.give_up_all()
         if self.relay is not None:
             self.relay.give_up(errors.shutting_down(self._shared.options.drain_timeout))
-
-    def refuse(self, exchange: Exchange, status: int, refusal: Refusal) -> None:
-        """Answer an exchange with an error of ours."""
-        exchange.answer(frame.failure(exchange.client_id, refusal.encode()), status)

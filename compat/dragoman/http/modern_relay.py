@@ -18,10 +18,10 @@ from dragoman.bridge.context import Context
 from dragoman.bridge.effects import RESULT
 from dragoman.bridge.era import discover_params
 from dragoman.bridge.ids import number_of
+from dragoman.bridge.patience import Patience
 from dragoman.bridge.session import LOST, READY, Waiter
 from dragoman.bridge.tools import Tools
 from dragoman.errors import Refusal
-from dragoman.http.patience import Patience
 from dragoman_specs.names import LOG_LEVELS, META_LOG_LEVEL, META_SUBSCRIPTION_ID, PROGRESS_TOKEN
 
 _LISTEN = "subscriptions/listen"
@@ -32,6 +32,7 @@ class _Flight(Struct):
     method: str
     token: Raw | None
     level: str | None
+    acknowledged: bool = False
 
 
 class ModernRelay:
@@ -40,9 +41,12 @@ class ModernRelay:
     def __init__(self, context: Context, number: int | None = None) -> None:
         self._context = context
         self.number = number
-        self.tools = Tools()
+        self.tools = Tools(lambda text: context.log(effects.WARNING, text))
         self._flights: dict[int, _Flight] = {}
+        self._by_client: dict[bytes, int] = {}
+        self._has_worked = False  # this process
         self._own: dict[int, Waiter] = {}
+        self._late: dict[int, Callable[[], None]] = {}
         self._patience: Patience[int] = Patience(context, "late")
 
     @property
@@ -77,10 +81,14 @@ class ModernRelay:
         """Nobody has asked it; a server without tools answers with an error."""
         return True
 
-    def request(self, method: str, params: bytes, waiter: Waiter, *, patience: float | None = None) -> int:
-        """A request of the bridge's own; after ``patience`` seconds it counts as failed."""
+    def request(
+        self, method: str, params: bytes, waiter: Waiter, *, patience: float | None = None, late: Callable[[], None] | None = None
+    ) -> int:
+        """A request of the bridge's own, like that of ``Session``."""
         wire_id = self._context.ids.wire()
         self._own[wire_id] = waiter
+        if late is not None:
+            self._late[wire_id] = late
         if patience is not None:
             self._context.timer(f"own:{wire_id}", patience)
         members = {**(frame.members(Raw(params)) or {}), **(frame.members(Raw(discover_params())) or {})}
@@ -90,13 +98,20 @@ class ModernRelay:
     def sweep(self) -> None:
         """Requests of clients that were not answered in time."""
         for wire_id in self._patience.expired():
-            flight = self._flights.pop(wire_id)
+            flight = self._take(wire_id)
+            if flight is None:
+                continue
             refusal = errors.server_slow(flight.method, self._context.options.request_timeout or 0.0)
             self._cancel(wire_id, refusal.message)
             self._context.respond(flight.client_id, "error", refusal.encode())
 
     def late(self, wire_id: int) -> None:
         """A request of the bridge's own was not answered in time."""
+        late = self._late.pop(wire_id, None)
+        if late is not None:
+            if wire_id in self._own:
+                late()
+            return
         waiter = self._own.pop(wire_id, None)
         if waiter is not None:
             self._cancel(wire_id, "no answer in time")
@@ -113,6 +128,7 @@ class ModernRelay:
         if PROGRESS_TOKEN.encode() in text or META_LOG_LEVEL.encode() in text:
             params, token, level = _exchanged(params, Raw(b"%d" % wire_id))
         self._flights[wire_id] = _Flight(request.id, request.method, token, level)
+        self._by_client[request.id] = wire_id
         if request.method != _LISTEN:
             self._patience.begin(wire_id)
         self._context.to_server(session, frame.request(b"%d" % wire_id, request.method, bytes(params)))
@@ -120,16 +136,31 @@ class ModernRelay:
     def _open(self) -> int:
         if self.number is None:
             self.number = self._context.ids.session()
+            self._has_worked = False
             self._context.open(self.number)
         return self.number
 
     def gone(self, client_id: bytes) -> None:
         """The client closed its stream."""
-        wire_id = next((number for number, flight in self._flights.items() if flight.client_id == client_id), None)
+        wire_id = self._by_client.get(client_id)
         if wire_id is not None:
-            del self._flights[wire_id]
-            self._patience.end(wire_id)
+            self._take(wire_id)
             self._cancel(wire_id, "the client closed the stream")
+
+    def notify(self, note: frame.Notification) -> None:
+        """A notification that 2026-07-28 knows nothing of goes on, if there is a server to hear it."""
+        if self.number is None:
+            self._context.loss("notification", f"{note.method[:100]} from a client while no server runs")
+        else:
+            self._context.to_server(self.number, frame.notification(note.method, None if note.params is None else bytes(note.params)))
+
+    def _take(self, wire_id: int) -> _Flight | None:
+        """A request that waits no longer."""
+        flight = self._flights.pop(wire_id, None)
+        self._patience.end(wire_id)
+        if flight is not None:
+            self._by_client.pop(flight.client_id, None)
+        return flight
 
     def _cancel(self, wire_id: int, reason: str) -> None:
         if self.number is not None:
@@ -160,12 +191,12 @@ class ModernRelay:
         if waiter is not None:
             waiter(answer)
             return
-        flight = self._flights.pop(wire_id, None) if wire_id is not None else None
+        flight = self._take(wire_id) if wire_id is not None else None
         if flight is None:
             self._context.log(effects.DEBUG, "the server has answered a request that was cancelled, or none")
             return
+        self._has_worked = True
         self._context.worked()
-        self._patience.end(wire_id or 0)
         if isinstance(answer, frame.Failure):
             self._context.respond(flight.client_id, "error", bytes(answer.error))
         else:
@@ -190,15 +221,18 @@ class ModernRelay:
             if flight is not None and flight.token is not None:
                 self._context.note(flight.client_id, note.method, frame.encode({**params, PROGRESS_TOKEN: flight.token}))
         elif note.method == "notifications/cancelled":
-            wire_id = number_of(bytes(params.get("requestId", Raw(b"null"))))
-            flight = self._flights.pop(wire_id, None) if wire_id is not None else None
-            if flight is not None:
+            flight = self._flight(params.get("requestId"))
+            if flight is not None and flight.method == _LISTEN:  # a server must cancel nothing else
+                self._take(self._by_client[flight.client_id])
                 self._context.to_client(b"", flight.client_id, RESULT)
+            else:
+                flight = None
         elif META_SUBSCRIPTION_ID in meta:
             if note.method == "notifications/tools/list_changed":
                 self.tools.forget()
             flight = self._flight(meta[META_SUBSCRIPTION_ID])
             if flight is not None:
+                flight.acknowledged = True
                 self._context.note(flight.client_id, note.method, self._stamped(note.params or Raw(b"{}"), flight))
         else:
             flight = self._owner(note.method, params)
@@ -236,8 +270,9 @@ class ModernRelay:
         if wire_id is None or is_call(line):
             self._context.loss("framing", f"{refusal.message}; whose it was could not be told")
         else:
-            self._patience.end(wire_id)
-            self._context.respond(self._flights.pop(wire_id).client_id, "error", refusal.encode())
+            flight = self._take(wire_id)
+            if flight is not None:
+                self._context.respond(flight.client_id, "error", refusal.encode())
 
     # -- ends ------------------------------------------------------------------------------------------------------
 
@@ -245,22 +280,27 @@ class ModernRelay:
         """Streams end with their result."""
         for wire_id, flight in list(self._flights.items()):
             if flight.method == _LISTEN:
-                del self._flights[wire_id]
+                self._take(wire_id)
+                if not flight.acknowledged:  # it comes first, and promises nothing any more
+                    params = self._stamped(Raw(b'{"notifications":{}}'), flight)
+                    self._context.note(flight.client_id, "notifications/subscriptions/acknowledged", params)
                 self._context.respond(flight.client_id, "result", self._stamped(Raw(b'{"resultType":"complete"}'), flight))
                 self._cancel(wire_id, "the bridge is shutting down")
 
     def give_up(self, refusal: Refusal) -> None:
         """Answer every request in flight with an error."""
-        for wire_id, flight in self._flights.items():
-            self._patience.end(wire_id)
+        for wire_id, flight in list(self._flights.items()):
+            self._take(wire_id)
             self._context.respond(flight.client_id, "error", refusal.encode())
-        self._flights.clear()
 
     def lost(self, reason: str) -> None:
         """The process is gone; the next request starts another."""
         self.number = None
         self._own.clear()
-        self._context.failed(errors.server_ended(reason).message)
+        self._late.clear()
+        if not self._has_worked:
+            self._context.failed(errors.server_ended(reason).message)
+        self._context.unserved = True
         self._context.log(effects.ERROR, f"the server's process has ended: {reason}")
         self.give_up(errors.server_ended(reason))
         self.tools.session_lost()

@@ -47,6 +47,11 @@ class HttpRequest(Struct):
     _fields: Fields | None = None
 
     @property
+    def place(self) -> str:
+        """The path without a slash at its end."""
+        return self.path.rstrip("/") or "/"
+
+    @property
     def fields(self) -> Fields:
         """The headers by name, read once."""
         if self._fields is None:

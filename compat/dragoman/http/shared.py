@@ -9,16 +9,18 @@ from dragoman.bridge.context import Context
 from dragoman.bridge.effects import ToClient
 from dragoman.bridge.ids import Ids
 from dragoman.bridge.options import Options
-from dragoman.bridge.restarts import Restarts
+from dragoman.bridge.restarts import Restarts, Verdict
 from dragoman.bridge.sealing import Sealer
 from dragoman.http.exchange import Exchange
 from dragoman.http.options import HttpOptions
+
+_PRINCIPALS = 1024
 
 
 class Shared:
     """Options, ids, secrets and the open exchanges of one face."""
 
-    __slots__ = ("exchanges", "has_room", "http", "ids", "options", "random", "restarts", "sealer", "wall")
+    __slots__ = ("_restarts", "exchanges", "has_room", "http", "ids", "options", "random", "sealer", "verdict", "wall", "watch")
 
     def __init__(
         self, options: Options, http: HttpOptions, ids: Ids, sealer: Sealer, wall: Callable[[], float], random: Callable[[int], bytes]
@@ -29,9 +31,20 @@ class Shared:
         self.sealer = sealer
         self.wall = wall
         self.random = random
-        self.restarts = Restarts()
+        self._restarts: dict[bytes, Restarts] = {}
+        self.verdict = Verdict()
         self.exchanges: dict[int, Exchange] = {}
         self.has_room: Callable[[], bool] = lambda: True
+        self.watch: Callable[[Exchange], None] = lambda _exchange: None  # begin its stream when its answer takes long
+
+    def restarts(self, principal: bytes) -> Restarts:
+        """How the servers of a principal fare at their start: nobody is put off by, or told of, what another has caused."""
+        found = self._restarts.get(principal)
+        if found is None:
+            if len(self._restarts) >= _PRINCIPALS:
+                del self._restarts[next(iter(self._restarts))]
+            found = self._restarts[principal] = Restarts()
+        return found
 
 
 class HttpContext(Context):
@@ -41,7 +54,7 @@ class HttpContext(Context):
     __slots__ = ("_exchanges", "_shared")
 
     def __init__(self, shared: Shared, principal: bytes) -> None:
-        super().__init__(shared.options, shared.ids, shared.sealer, shared.wall, principal, shared.restarts)
+        super().__init__(shared.options, shared.ids, shared.sealer, shared.wall, principal, shared.restarts(principal), shared.verdict)
         self._exchanges = shared.exchanges
         self._shared = shared
 

@@ -24,14 +24,38 @@ class Stream:
     ``plain`` streams have neither ids nor a memory (2024-11-05 knows none). ``lost`` is told of what could not be kept.
     """
 
-    __slots__ = ("_bytes", "_events", "_lost", "_sent", "exchange", "finished", "forsaken", "number", "plain", "primed")
+    __slots__ = (
+        "_bytes",
+        "_events",
+        "_lost",
+        "_sent",
+        "answers",
+        "delivered",
+        "exchange",
+        "finished",
+        "forsaken",
+        "number",
+        "plain",
+        "primed",
+    )
 
-    def __init__(self, number: int, exchange: Exchange | None, lost: Callable[[str], None], *, primed: bool, plain: bool = False) -> None:
+    def __init__(
+        self,
+        number: int,
+        exchange: Exchange | None,
+        lost: Callable[[str], None],
+        *,
+        primed: bool,
+        plain: bool = False,
+        answers: bool = True,
+    ) -> None:
         self.number = number
         self.exchange = exchange
         self.primed = primed
         self.plain = plain
+        self.answers = answers  # it carries the answer to a POST
         self.finished = False
+        self.delivered = False  # to its end, as far as can be told
         self.forsaken = False  # its client left before it had an event to come back with
         self._lost = lost
         self._sent = 0
@@ -77,7 +101,7 @@ class Stream:
         """The last message: a whole JSON answer if the stream has not begun."""
         exchange = self.exchange
         if exchange is not None and not exchange.begun and not exchange.stream_only and not self._sent:
-            self.finished = True
+            self.finished = self.delivered = True
             exchange.answer(line, status)
             return
         self.send(line)
@@ -87,7 +111,23 @@ class Stream:
         """Nothing more will come."""
         self.finished = True
         if self.exchange is not None:
+            self.delivered = self.connected
             self.exchange.end()
+
+    @property
+    def size(self) -> int:
+        """How many bytes are kept."""
+        return self._bytes
+
+    @property
+    def holds_anything(self) -> bool:
+        """Whether any event is kept."""
+        return bool(self._events)
+
+    def drop(self) -> None:
+        """Keep nothing any more."""
+        self._events.clear()
+        self._bytes = 0
 
     def detach(self) -> bool:
         """The connection is gone. False if nobody can ever resume the stream, because no event of it went out."""
@@ -111,6 +151,7 @@ class Stream:
             if number > after:
                 exchange.event(data)
         if self.finished:
+            self.delivered = True
             exchange.end()
 
     def _id(self, number: int) -> bytes:
