@@ -13,6 +13,7 @@ from crossings import FIRST, JUNE, MARCH, NOVEMBER, crossing, raw, result
 from dragoman import chain
 from dragoman.change import EVERY, Part
 from dragoman.changes import ALL
+from dragoman.changes.down import DOWN
 from dragoman.shape import RESULTS, STAMPED
 from dragoman_specs.version import LATEST_MODERN, LEGACY, Version
 
@@ -47,13 +48,13 @@ def test_every_change_is_listed_once_oldest_first() -> None:
 def test_every_change_has_the_file_that_its_id_and_revision_name() -> None:
     folder = Path(dragoman.changes.__file__).parent
     files = {path.relative_to(folder).with_suffix("").as_posix() for path in folder.glob("v*/*.py") if path.stem != "__init__"}
-    assert files == {f"v{change.since.replace('-', '_')}/{change.id}" for change in ALL}
+    assert files == {f"v{change.since.replace('-', '_')}/{change.id}" for change in (*ALL, *DOWN)}
 
 
 def test_every_change_has_a_test_file() -> None:
     folder = Path(__file__).parent / "changes"
     files = {path.relative_to(folder).as_posix() for path in folder.glob("v*/*.py")}
-    assert files == {f"v{change.since.replace('-', '_')}/test_{change.id}.py" for change in ALL}
+    assert files == {f"v{change.since.replace('-', '_')}/test_{change.id}.py" for change in (*ALL, *DOWN)}
 
 
 def test_every_change_has_a_step() -> None:

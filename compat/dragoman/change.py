@@ -5,7 +5,8 @@ the facts of this crossing. It returns the same object when it has nothing to do
 can't carry it writes down in the notes, or refuses with a ``Fault``. Which steps run, and in which order, is the chain's.
 
 ``upgrade`` and ``downgrade`` name the direction of the *server being shown*: an upgrade step runs when the server's
-revision is older than the change and the client's is not, in whichever direction the frame travels.
+revision is older than the change and the client's is not, in whichever direction the frame travels; a downgrade step runs
+when the client's is older and the server's is not.
 """
 
 from __future__ import annotations
@@ -44,14 +45,16 @@ class Part(Enum):
     """The params of a request, client to server."""
     ANSWER = "answer"
     """The client's answer to a question of the server (a form, a sample, the roots)."""
+    QUESTION = "question"
+    """The params of a question of a modern server, an entry of ``inputRequests``."""
 
 
 class Crossing(Struct, gc=False):
-    """The facts of one crossing: what is answered, and between whom. The receiver of a legacy server's frames is 2026-07-28."""
+    """The facts of one crossing: what is answered, and between whom. The other side of a legacy peer is 2026-07-28."""
 
     method: str
     revision: Version
-    """The legacy server's revision."""
+    """The legacy peer's revision: that of the server being upgraded, or of the client that it is downgraded for."""
     server_info: bytes = b""
     """The server's ``Implementation`` as JSON text, valid; empty: no result is stamped with it."""
     server_capabilities: dict[str, Any] = {}
@@ -65,6 +68,12 @@ class Crossing(Struct, gc=False):
     """The tool is listed with ``execution.taskSupport: "required"``."""
     strict: bool = False
     """Refuse what would have to be repaired."""
+    output_schema: bytes = b""
+    """Downgrade: the listed ``outputSchema`` of the tool that was called, JSON text; empty: unknown, or none."""
+    elicitation_id: str = ""
+    """Downgrade: what names a URL elicitation for the client."""
+    question: Raw = ABSENT
+    """Downgrade: the params of the question that is being answered, as the server wrote them."""
 
 
 class Loss(Struct, frozen=True, gc=False):
@@ -75,24 +84,25 @@ class Loss(Struct, frozen=True, gc=False):
 
 
 class Shaped(Struct, frozen=True, gc=False, eq=False):
-    """The JSON text of the translated member, in two parts so that a big payload is copied once, into its frame.
+    """The JSON text of the translated member, in parts so that a big payload is copied once, into its frame.
 
-    ``raw`` is the whole text. ``rest`` is a view of the text that came in.
+    ``raw`` is the whole text. ``rest`` is a view of the text that came in; ``more`` are others, and what stands between them.
     """
 
     head: bytes
     losses: tuple[Loss, ...] = ()
     rest: memoryview | None = None
+    more: tuple[bytes | memoryview, ...] = ()
 
     @property
     def raw(self) -> bytes:
         """The whole text."""
-        return self.head if self.rest is None else b"".join((self.head, self.rest))
+        return self.head if self.rest is None and not self.more else b"".join(self.parts)
 
     @property
     def parts(self) -> tuple[bytes | memoryview, ...]:
         """The text to be joined with what stands around it."""
-        return (self.head,) if self.rest is None else (self.head, self.rest)
+        return (self.head, *self.more) if self.rest is None else (self.head, self.rest, *self.more)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Shaped) and (self.raw, self.losses) == (other.raw, other.losses)
@@ -131,25 +141,40 @@ class Notes:
 Step = Callable[[Members, Crossing, Notes], Members | Fault]
 
 
-class Change:
-    """A named change and the revision that made it. ``steps`` is what its module has hung on it."""
+Hang = Callable[[Step], Step]
 
-    __slots__ = ("id", "since", "steps")
+
+class Change:
+    """A named change and the revision that made it.
+
+    ``steps`` and ``down_steps`` are what its module has hung on it: for older servers, and for older clients.
+    """
+
+    __slots__ = ("down_steps", "id", "since", "steps")
 
     def __init__(self, change_id: str, *, since: Version) -> None:
         self.id = change_id
         self.since = since
         self.steps: list[tuple[frozenset[str], Part, Step]] = []
+        self.down_steps: list[tuple[frozenset[str], Part, Step]] = []
 
     def __str__(self) -> str:
         return f"{self.id} ({self.since})"
 
-    def upgrade(self, methods: str | Iterable[str], part: Part) -> Callable[[Step], Step]:
+    def upgrade(self, methods: str | Iterable[str], part: Part) -> Hang:
         """Hang a step on this change: for an older server that is shown to a client which has the change."""
-        names = frozenset((methods,) if isinstance(methods, str) else methods)
+        return _hang(self.steps, methods, part)
 
-        def hang(step: Step) -> Step:
-            self.steps.append((names, part, step))
-            return step
+    def downgrade(self, methods: str | Iterable[str], part: Part) -> Hang:
+        """Hang a step on this change: for an older client that is shown a server which has the change."""
+        return _hang(self.down_steps, methods, part)
 
-        return hang
+
+def _hang(steps: list[tuple[frozenset[str], Part, Step]], methods: str | Iterable[str], part: Part) -> Hang:
+    names = frozenset((methods,) if isinstance(methods, str) else methods)
+
+    def hang(step: Step) -> Step:
+        steps.append((names, part, step))
+        return step
+
+    return hang

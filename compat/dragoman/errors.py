@@ -146,6 +146,11 @@ def empty_batch() -> Refusal:
     return Refusal(INVALID_REQUEST, "Invalid request: the batch is empty")
 
 
+def big_batch(most: int) -> Refusal:
+    """A JSON-RPC batch of more entries than anybody needs."""
+    return Refusal(INVALID_REQUEST, f"Invalid request: a batch may have {most} entries at most")
+
+
 def initialize_in_batch() -> Refusal:
     """The handshake must come alone (2025-03-26, basic/lifecycle#initialization)."""
     return Refusal(INVALID_REQUEST, "Invalid request: initialize must not be part of a batch")

@@ -1,4 +1,4 @@
-"""``make conformance``: the official suite against the push server behind ``dragoman serve``, compared with ``expected/``.
+"""``make conformance``: the official suite against servers of ours behind ``dragoman serve``, compared with ``expected/``.
 
 Theory of operation: for each run of ``runs.py`` a bridge is started on a free port, the suite is pointed at it and writes its checks into
 a folder, and what it found is compared scenario by scenario. Runs follow each other, because some checks of the suite wait 500 ms and
@@ -30,9 +30,9 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 PACKAGES = HERE / "node_modules"
 SUITE = PACKAGES / "@modelcontextprotocol" / "conformance"
-PUSH_SERVER = ROOT / "tests" / "fixtures" / "push_server.py"
+SERVERS = ROOT / "tests" / "fixtures"
 LISTENING = "dragoman: listening on "
-FAULTS = ("Traceback", "was shown a modern word", "got a response to nothing")
+FAULTS = ("Traceback", "was shown a modern word", "was shown a legacy word", "got a response to nothing")
 START, STOP, SUITE_LIMIT = 30.0, 20.0, 180.0
 ENDED = 128 + signal.SIGTERM
 """Its exit status after an orderly end by SIGTERM."""
@@ -43,10 +43,10 @@ class Broken(Exception):
 
 
 class Bridge:
-    """``dragoman serve`` in front of the push server. A thread reads its stderr to the end."""
+    """``dragoman serve`` in front of the run's server. A thread reads its stderr to the end."""
 
-    def __init__(self, arguments: tuple[str, ...]) -> None:
-        server = [sys.executable, str(PUSH_SERVER), *arguments]
+    def __init__(self, run: Run) -> None:
+        server = [sys.executable, str(SERVERS / run.server), *run.arguments]
         command = [sys.executable, "-m", "dragoman", "serve", "--port", "0", "--", *server]
         self._process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         self._lines: list[str] = []
@@ -139,7 +139,7 @@ def measure(run: Run, folder: Path, write: bool) -> Report:
     """Carry out one run, and say what is different."""
     began = time.monotonic()
     scored = required((SUITE / "requirements" / f"{run.requirements}.yaml").read_text("utf-8"))
-    bridge = Bridge(run.arguments)
+    bridge = Bridge(run)
     try:
         command = [node(), str(SUITE / "dist" / "index.js"), "server", "--url", bridge.url(), "--requirements", run.requirements]
         with (folder / "suite.txt").open("w", encoding="utf-8") as said:
@@ -213,7 +213,7 @@ def main() -> int:
             folder = folders[run.name] = (options.keep or Path(scratch)) / run.name
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir(parents=True)
-            print(f"{run.name}: push_server.py {' '.join(run.arguments)} under the requirements of {run.requirements}", flush=True)
+            print(f"{run.name}: {' '.join((run.server, *run.arguments))} under the requirements of {run.requirements}", flush=True)
             try:
                 reports.append(measure(run, folder, options.write))
             except (Broken, subprocess.TimeoutExpired) as why:

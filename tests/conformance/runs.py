@@ -1,8 +1,8 @@
 """Which server is measured under which requirements, and which required scenarios fail rightly.
 
-A run is the push server (``tests/fixtures/push_server.py``) with its arguments, behind ``dragoman serve``. ``fails`` names the required
-scenarios that such a server cannot pass, with the reason; everything else must pass, and where ``fails`` is empty without a warning.
-What each check says is in ``expected/<name>.json``.
+A run is a server of ``tests/fixtures`` with its arguments, behind ``dragoman serve``: the push server where nothing is said. ``fails``
+names the required scenarios that such a server cannot pass, with the reason; everything else must pass, and where ``fails`` is empty
+without a warning. What each check says is in ``expected/<name>.json``.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ class Run(NamedTuple):
     requirements: str
     arguments: tuple[str, ...] = ()
     fails: frozenset[str] = frozenset()
+    server: str = "push_server.py"
 
 
 MODERN, LEGACY = "2026-07-28", "2025-11-25"
@@ -46,4 +47,7 @@ RUNS = (
     Run("one-by-one", MODERN, ("--honest", "one-by-one"), frozenset({"input-required-result-multiple-input-requests"})),
     # The question is demanded under a key of the suite's choice, and nothing in this server's form names it.
     Run("no-key-hint", MODERN, ("--honest", "no-key-hint"), frozenset({"input-required-result-basic-elicitation"})),
+    # A server that has no handshake: nothing may be lost by passing through.
+    Run("modern-only-modern", MODERN, server="modern_only_server.py"),
+    Run("modern-only-legacy", LEGACY, server="modern_only_server.py"),
 )

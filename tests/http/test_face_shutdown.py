@@ -203,11 +203,22 @@ def test_a_server_that_keeps_talking_may_finish_its_call(serve: Serve) -> None:
     call = web.call("deploy", meta=web.meta(progressToken="p"))
     token = web.requests("tools/call")[0]["params"]["_meta"]["progressToken"]
     web.shut_down()
-    for value in range(1, 11):
+    for value in range(1, 9):
         web.pass_time(3)
         web.tell("notifications/progress", {"progressToken": token, "progress": value})
     web.reply("tools/call", DONE)
     assert call.result["content"] == DONE["content"]
+    assert web.finished == 0
+
+
+def test_a_server_that_never_stops_talking_does_not_keep_the_end_waiting_for_ever(serve: Serve) -> None:
+    web = serve(drain_timeout=5)
+    call = web.call("deploy")
+    web.shut_down()
+    for _ in range(11):
+        web.pass_time(3)
+        web.say_line(b"still here")
+    assert call.code == -32603
     assert web.finished == 0
 
 

@@ -80,6 +80,7 @@ def test_a_refused_initialize_opens_no_session(serve: Serve) -> None:
     client = LegacyClient(web)
     answer = client.initialize()
     web.reply_error("initialize", -32602, "Unsupported protocol version")
+    web.reply_error("server/discover", -32601, "Method not found")
     assert (answer.status, answer.code) == (200, -32602)
     assert "mcp-session-id" not in answer.headers
     assert web.alive == []

@@ -370,12 +370,19 @@ def test_requests_with_other_capabilities_wait_for_the_same_verdict(serve: Serve
     assert (one.status, two.status) == (200, 200)
 
 
-def test_a_legacy_client_of_a_modern_server_is_told_that_it_cannot_be_served(serve: Serve) -> None:
+def test_a_legacy_client_of_a_modern_server_is_served_by_translation(serve: Serve) -> None:
     web = discovering(serve)
-    answer = LegacyClient(web).initialize()
+    client = LegacyClient(web)
+    answer = client.initialize()
     web.reply_error("initialize", *REFUSED)
-    assert answer.code == -32601
-    assert web.alive == []
+    web.reply("server/discover", DISCOVERED)
+    client.met(answer)
+    assert answer.result["protocolVersion"] == "2025-11-25"
+    client.note("notifications/initialized")
+    call = client.call(id=7)
+    web.reply("tools/call", DONE)
+    assert call.result == {"content": DONE["content"]}
+    assert client.ask("ping", id=8).result == {}
 
 
 def test_a_server_that_refuses_both_is_told_in_its_own_words(serve: Serve) -> None:

@@ -1,6 +1,7 @@
 // The acceptance script (see acceptance.py, which describes its steps) with the official TypeScript clients.
 //
-//   node acceptance.mjs CLIENT URL      CLIENT: modern, auto, legacy (@modelcontextprotocol/client 2.x), v1, v1-sse (…/sdk 1.x)
+//   node acceptance.mjs CLIENT URL                CLIENT: modern, auto, legacy (@modelcontextprotocol/client 2.x), v1, v1-sse (…/sdk 1.x)
+//   node acceptance.mjs v1-stdio COMMAND WORD…    the client of the first generation starts a server
 //
 // Prints the report as one line of JSON. The two generations of the client differ in a few signatures, which `open` evens out.
 
@@ -11,14 +12,24 @@ const INFO = { name: "acceptance", version: "1" };
 const CAPABILITIES = { elicitation: {}, sampling: {}, roots: {} };
 const DEADLINE = 20_000;
 
-async function open(kind, url) {
-  return kind.startsWith("v1") ? await openFirst(kind, url) : await openSecond(kind, url);
+async function open(kind, url, words) {
+  return kind.startsWith("v1") ? await openFirst(kind, url, words) : await openSecond(kind, url);
 }
 
-async function openFirst(kind, url) {
-  const { Client } = await import("@modelcontextprotocol/sdk/client/index.js");
+async function transportOfTheFirst(kind, url, words) {
+  if (kind === "v1-stdio") {
+    const { StdioClientTransport } = await import("@modelcontextprotocol/sdk/client/stdio.js");
+    const transport = new StdioClientTransport({ command: url, args: words, env: process.env, stderr: "inherit" });
+    transport.setProtocolVersion = (version) => (transport.protocolVersion = version); // only its HTTP transports keep it
+    return transport;
+  }
   const { StreamableHTTPClientTransport } = await import("@modelcontextprotocol/sdk/client/streamableHttp.js");
   const { SSEClientTransport } = await import("@modelcontextprotocol/sdk/client/sse.js");
+  return kind === "v1-sse" ? new SSEClientTransport(new URL(url)) : new StreamableHTTPClientTransport(new URL(url));
+}
+
+async function openFirst(kind, url, words) {
+  const { Client } = await import("@modelcontextprotocol/sdk/client/index.js");
   const schemas = await import("@modelcontextprotocol/sdk/types.js");
   const byMethod = {
     "elicitation/create": schemas.ElicitRequestSchema,
@@ -29,7 +40,7 @@ async function openFirst(kind, url) {
     "notifications/resources/updated": schemas.ResourceUpdatedNotificationSchema,
   };
   const client = new Client(INFO, { capabilities: CAPABILITIES });
-  const transport = kind === "v1-sse" ? new SSEClientTransport(new URL(url)) : new StreamableHTTPClientTransport(new URL(url));
+  const transport = await transportOfTheFirst(kind, url, words);
   return {
     client,
     transport,
@@ -246,14 +257,14 @@ async function within(step, name, report) {
   }
 }
 
-const [kind, url] = process.argv.slice(2);
-const way = await open(kind, url);
+const [kind, url, ...words] = process.argv.slice(2);
+const way = await open(kind, url, words);
 const visit = new Visit(way);
 way.client.onerror = (fault) => console.error(`onerror: ${fault}`);
 const report = {};
 await within(way.client.connect(way.transport), "connecting", report);
 for (const [name, step] of Object.entries(STEPS)) report[name] = await within(step(visit), name, report);
 way.client.onerror = undefined; // from here on it tells of its own hanging up
-if (!visit.modern && kind !== "v1-sse") await within(way.transport.terminateSession(), "the end of the session", report);
+if (!visit.modern && way.transport.terminateSession) await within(way.transport.terminateSession(), "the end of the session", report);
 await within(way.client.close(), "closing", report);
 console.log(JSON.stringify(report));

@@ -13,7 +13,6 @@ import msgspec
 from msgspec import Raw
 
 from dragoman import chain, errors, frame
-from dragoman.bridge import effects
 from dragoman.bridge.broken import ids_in, is_call, looks_like_frame, shown
 from dragoman.bridge.calls import DONE, Call
 from dragoman.bridge.cursors import wrap
@@ -216,7 +215,7 @@ class Answers:
         if not looks_like_frame(line):
             self._context.noise(shown(line))
             return
-        self._context.log(effects.WARNING, f"the server sent a line that is no valid message ({fault.message}): {shown(line)}")
+        self._context.invalid(f"a line that is no valid message ({fault.message}): {shown(line)}")
         if is_call(line):
             asked = next(iter(ids_in(line[: line.find(b'"params"')])), None)
             if asked is not None:

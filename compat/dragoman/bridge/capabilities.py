@@ -155,3 +155,28 @@ def canonical(capabilities: dict[str, Any]) -> str:
 
 def _text(value: Any) -> bytes:
     return msgspec.json.encode(value, order="sorted")
+
+
+def for_modern_server(client: dict[str, Any]) -> dict[str, Any]:
+    """A legacy client's capabilities of ``initialize`` as the envelope of 2026-07-28 states them; ``client`` is not changed.
+
+    Forms are spelled out, changes of the roots and the tasks of 2025-11-25 have no place there. What is of a wrong type is left out.
+    """
+    out = {name: value for name, value in client.items() if name != "tasks" and isinstance(value, dict)}
+    if "roots" in out:
+        out["roots"] = _without(out["roots"], "listChanged")
+    if "elicitation" in out:
+        out["elicitation"] = _modes(out["elicitation"])
+    while (fault := invalid_capabilities(out)) is not None:
+        del out[next(name for name in out if fault.startswith(name))]
+    return out
+
+
+def named_implementation(info: Any) -> dict[str, Any]:
+    """A client's ``clientInfo`` with what it left out: some clients give no version, or nothing at all."""
+    given = info if isinstance(info, dict) else {}
+    named = {"name": "unknown client", "version": "0", **{key: value for key, value in given.items() if value is not None}}
+    if invalid_implementation(named) is None:
+        return named
+    name, version = (str(named[key])[:200] for key in ("name", "version"))
+    return {"name": name, "version": version}

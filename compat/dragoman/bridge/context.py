@@ -40,6 +40,7 @@ class Context:
     """Whether all of the client's requests share one channel, as on stdio; over HTTP each has a stream of its own."""
 
     __slots__ = (
+        "_invalid",
         "_noise",
         "_out",
         "batch",
@@ -77,6 +78,7 @@ class Context:
         self.wall = wall
         self.now = 0.0
         self._noise = 0
+        self._invalid = 0
         self.served = False  # whether any server process ever did its work
         self.unserved = False  # whether one ended, or failed its handshake, before it did
         self.batch: list[bytes] | None = None
@@ -181,6 +183,14 @@ class Context:
             self.log(WARNING, f"the server wrote on stdout: {text} (such lines are only counted from here on)")
         else:
             self.loss("stdout", "a line on the server's stdout that is no message")
+
+    def invalid(self, text: str) -> None:
+        """Something of the server's that breaks the protocol; after a while such things are only counted."""
+        self._invalid += 1
+        if self._invalid <= _NOISE:
+            self.log(WARNING, f"the server sent {text}")
+        else:
+            self.loss("framing", text)
 
     def loss(self, change: str, detail: str) -> None:
         """Record what could not be carried."""

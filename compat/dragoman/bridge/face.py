@@ -20,7 +20,8 @@ from dragoman.bridge.context import Context
 from dragoman.bridge.effects import Effect
 from dragoman.bridge.envelope import Unmarked
 from dragoman.bridge.ids import Ids
-from dragoman.bridge.options import Options
+from dragoman.bridge.legacy_end import LegacyEnd
+from dragoman.bridge.options import LONGEST_DRAIN, Options
 from dragoman.bridge.relay import Relay, is_handshake, legacy_offer
 from dragoman.bridge.sealing import AeadSealer
 from dragoman.bridge.session import READY, Session
@@ -45,12 +46,12 @@ class DualFace:
         self.context = Context(options, Ids(instance), AeadSealer(key, random), wall_clock)
         self._upgrade = UpgradeServer(self.context, self._found_modern)
         self._modern = Relay(self.context) if options.server_era == "modern" else None
-        self._legacy: Relay | None = None
+        self._legacy: LegacyEnd | None = None
         self._unproven: dict[bytes, bytes] = {}
         self._era_open = options.server_era == "auto"
         self._closing = False
         self._finished = False
-        self._last_output = 0.0
+        self._last_output = self._closed_at = 0.0
 
     # -- entry points ----------------------------------------------------------------------------------------------
 
@@ -88,7 +89,7 @@ class DualFace:
         self.context.now = now
         if not self._closing:
             self._closing = True
-            self._last_output = now
+            self._last_output = self._closed_at = now
             self._upgrade.close()
             self.context.timer("drain", self.context.options.drain_timeout)
         return self._done()
@@ -136,6 +137,9 @@ class DualFace:
         kind, _, number = key.partition(":")
         if kind == "drain":
             self._drain()
+        elif kind.startswith("down-"):
+            if self._legacy is not None:
+                self._legacy.on_timer(kind, int(number or 0))
         else:
             self._upgrade.deadlines.on_timer(kind, int(number or 0))
         return self._done()
@@ -143,13 +147,14 @@ class DualFace:
     # -- client messages -------------------------------------------------------------------------------------------
 
     def _request(self, request: frame.Request, line: bytes) -> None:
-        if self._modern is not None:
+        if is_handshake(request):
+            self._legacy_end().from_client(request, legacy_offer(self.context, request, line))
+        elif self._legacy is not None and _MODERN_MARK not in line:
+            self._legacy.from_client(request, line)
+        elif self._modern is not None:
             self._modern.from_client(request, line)
-        elif not is_handshake(request) and (self._legacy is None or _MODERN_MARK in line):
-            self._modern_request(request, line)
         else:
-            relay = self._legacy_relay()
-            relay.from_client(request, legacy_offer(self.context, request, line) if request.method == "initialize" else line)
+            self._modern_request(request, line)
 
     def _modern_request(self, request: frame.Request, line: bytes) -> None:
         envelope = self._upgrade.read(request)
@@ -172,7 +177,7 @@ class DualFace:
     def _other(self, message: frame.Frame | list[frame.Frame], line: bytes) -> None:
         if isinstance(message, frame.Malformed):
             self._malformed(message)
-        elif self._modern is not None:
+        elif self._modern is not None and (self._legacy is None or _MODERN_MARK in line):
             self._modern.from_client(message, line)
         elif isinstance(message, frame.Notification) and self._upgrade.notification(message, only_ours=self._legacy is not None):
             return
@@ -193,14 +198,15 @@ class DualFace:
 
     # -- eras ------------------------------------------------------------------------------------------------------
 
-    def _legacy_relay(self) -> Relay:
+    def _legacy_end(self) -> LegacyEnd:
         if self._legacy is None:
             self._upgrade.pool.make_way()
-            self._legacy = Relay(self.context)
+            self._legacy = LegacyEnd(self.context)
         return self._legacy
 
     def _found_modern(self, session: Session) -> None:
         self.context.log(effects.INFO, "the server refused initialize and answered server/discover: it is modern, messages are relayed")
+        self.context.verdict.modern = True
         self._modern = Relay(self.context, session.number)
         self._upgrade.pool.leave_only(session)
         held, self._upgrade = self._upgrade, UpgradeServer(self.context, self._found_modern)
@@ -211,17 +217,17 @@ class DualFace:
             if message is not None and held.holds(key):
                 self._modern.from_client(message, line)
 
-    def _relay(self, session: int) -> Relay | None:
+    def _relay(self, session: int) -> Relay | LegacyEnd | None:
         for relay in (self._modern, self._legacy):
             if relay is not None and relay.number == session:
                 return relay
         return None
 
-    def _relay_lost(self, relay: Relay, reason: str) -> None:
+    def _relay_lost(self, relay: Relay | LegacyEnd, reason: str) -> None:
         was_initialized = relay.initialized
         relay.lost(reason)
         self.context.log(effects.ERROR, f"the server's process has ended: {reason}")
-        if relay is self._legacy:
+        if relay is self._legacy and not relay.stateless:
             self._legacy = None
             if was_initialized:
                 # A legacy connection is its process: the host sees it end and starts it again.
@@ -256,7 +262,8 @@ class DualFace:
         return self._upgrade.idle and all(relay is None or relay.idle for relay in (self._modern, self._legacy))
 
     def _drain(self) -> None:
-        quiet_at = self._last_output + self.context.options.drain_timeout
+        drain = self.context.options.drain_timeout
+        quiet_at = min(self._last_output + drain, self._closed_at + LONGEST_DRAIN * drain)
         if quiet_at > self.context.now:
             self.context.timer("drain", quiet_at - self.context.now)
             return

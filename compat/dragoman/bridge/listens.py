@@ -47,7 +47,7 @@ class Listen(Struct, eq=False):
     uris: list[str]
     envelope: Envelope
     honoured: list[str] = []
-    followed: list[str] = []
+    followed: dict[str, None] = {}
     waiting: int = 0
     begun: bool = False
     acknowledged: bool = False
@@ -98,7 +98,7 @@ class Listens:
             self._bridge.refuse_failed(listen.client_id, session)
             return
         listen.begun = True
-        listen.followed = []
+        listen.followed = {}
         listen.honoured = [name for name in listen.wanted if session.declares(LIST_CHANGES[name][0], "listChanged")]
         for other in self._bridge.pool.sessions():
             if other.phase == "ready" and not other.single_use:
@@ -144,8 +144,8 @@ class Listens:
 
     def _answered(self, listen: Listen, uri: str, *, held: bool) -> None:
         listen.waiting -= 1
-        if held and uri not in listen.followed:
-            listen.followed = [*listen.followed, uri]
+        if held:
+            listen.followed[uri] = None
         if not listen.waiting:
             self._acknowledge(listen)
 

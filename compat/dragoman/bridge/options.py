@@ -6,6 +6,8 @@ imported. Durations are seconds; ``None`` means "no limit".
 
 from __future__ import annotations
 
+LONGEST_DRAIN = 6
+"""A server that goes on talking may keep the end waiting for so many times ``drain_timeout``, and no longer."""
 ERAS = ("auto", "legacy", "modern")
 
 

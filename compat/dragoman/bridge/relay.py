@@ -102,8 +102,6 @@ class Relay:
 
     def _handshake(self, answer: frame.Result | frame.Failure) -> None:
         if isinstance(answer, frame.Failure):
-            why = "the server refused the client's initialize. If it speaks only 2026-07-28: dragoman does not translate for"
-            self._context.log(effects.WARNING, f"{why} older clients yet, use a client of that revision")
             return
         version = frame.text((frame.members(answer.result) or {}).get("protocolVersion"))
         self._context.worked()
@@ -117,7 +115,7 @@ class Relay:
         if not looks_like_frame(line):
             self._context.noise(shown(line))
             return
-        self._context.log(effects.WARNING, f"the server sent a line that is no valid message: {shown(line)}")
+        self._context.invalid(f"a line that is no valid message: {shown(line)}")
         if is_call(line):
             self._context.loss("framing", "a request or notification of the server's that could not be read")
             return

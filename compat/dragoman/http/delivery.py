@@ -9,6 +9,7 @@ on the next call too, since its server may be waiting for it. No message goes to
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 
 from msgspec import Raw, Struct
 
@@ -31,6 +32,9 @@ _NEWS = frozenset(
 )
 
 
+Refuse = Callable[[bytes, errors.Refusal], None]
+
+
 class _Question(Struct, eq=False):
     stream: Stream | None  # that it went out on
     at: float
@@ -45,7 +49,8 @@ class _Waiting(Struct):
 class Delivery:
     """The streams of one session. ``two_endpoints``: one stream carries everything, and nothing is resumed (2024-11-05)."""
 
-    def __init__(self, context: Context, flights: Flights, *, two_endpoints: bool) -> None:
+    def __init__(self, context: Context, flights: Flights, refuse: Refuse, *, two_endpoints: bool) -> None:
+        self._refuse_server = refuse  # answers a question of the server's with an error
         self._context = context
         self._flights = flights
         self._plain = two_endpoints
@@ -55,7 +60,6 @@ class Delivery:
         self._own: list[Stream] = []  # the session's own streams, each opened by a GET, the newest last
         self._of_posts: set[int] = set()  # numbers of streams that are no longer kept and carried an answer
         self._questions: dict[bytes, _Question] = {}
-        self.server: int | None = None  # the process that questions come from
         self.primed = False
 
     # -- streams ---------------------------------------------------------------------------------------------------
@@ -75,7 +79,8 @@ class Delivery:
         self._number += 1
         stream = Stream(self._number, exchange, self._lost, primed=self.primed, plain=self._plain, answers=answers)
         self._streams[stream.number] = stream
-        if len(self._streams) > _KEPT_STREAMS:
+        exchange.stream = stream
+        if len(self._streams) > _KEPT_STREAMS + len(self._flights):
             self._forget_some()
         return stream
 
@@ -105,6 +110,7 @@ class Delivery:
         if stream is not None and last_event is not None:
             if stream.is_over(last_event[1]):
                 return False
+            exchange.stream = stream
             stream.resume(exchange, last_event[1])
             if not stream.answers and stream not in self._own:
                 self._own.append(stream)
@@ -127,12 +133,16 @@ class Delivery:
 
     def of(self, exchange: Exchange) -> Stream | None:
         """The stream that an exchange reads."""
-        return next((stream for stream in self._streams.values() if stream.exchange is exchange), None)
+        stream = exchange.stream
+        return stream if isinstance(stream, Stream) and stream.exchange is exchange else None
 
     def end(self) -> None:
-        """Every stream ends."""
+        """Every stream ends, and nobody will come back for what they keep."""
         for stream in self._streams.values():
             stream.end()
+            stream.drop()
+        self._streams.clear()
+        self._waiting.clear()
 
     def _lost(self, what: str) -> None:
         self._context.loss("sep2575_sse_resumability", what)
@@ -173,7 +183,7 @@ class Delivery:
         if stream is not None:
             stream.send(line)
             return
-        if len(self._waiting) >= _WAITING:
+        while self._waiting and (len(self._waiting) >= _WAITING or sum(len(kept.line) for kept in self._waiting) > _KEPT_BYTES):
             self._refuse(self._waiting.popleft(), "Too many messages wait for the client to open a stream")
         self._waiting.append(_Waiting(line, question, self._context.now))
 
@@ -246,14 +256,12 @@ class Delivery:
             stream = self._questions.pop(key).stream
             self._waiting = deque(waiting for waiting in self._waiting if waiting.question != key)
             why = "did not answer in time" if stream is not None else "opened no stream on which it could have been asked"
-            if self.server is not None:
-                self._context.refuse_server(self.server, key, errors.server_fault(f"The client {why}"))
+            self._refuse_server(key, errors.server_fault(f"The client {why}"))
         if self._questions:
             self._watch()
 
     def _refuse(self, waiting: _Waiting, why: str) -> None:
         if waiting.question is None:
             self._lost(f"a notification: {why[0].lower()}{why[1:]}")
-        elif self.server is not None:
-            self._questions.pop(waiting.question, None)
-            self._context.refuse_server(self.server, waiting.question, errors.server_fault(why))
+        elif self._questions.pop(waiting.question, None) is not None:
+            self._refuse_server(waiting.question, errors.server_fault(why))

@@ -35,6 +35,7 @@ _METHODS = {"POST", "GET", "DELETE"}
 _ALLOW = (b"allow", b"POST, GET, DELETE, OPTIONS")
 _RETRY_AFTER = (b"retry-after", b"5")
 _UNKNOWN = -1
+_MOST_ENTRIES = 1000  # of one batch
 
 
 class Doors:
@@ -240,6 +241,8 @@ class Doors:
             return errors.no_http_batches()
         if not items:
             return errors.empty_batch()
+        if len(items) > _MOST_ENTRIES:
+            return errors.big_batch(_MOST_ENTRIES)
         if any(isinstance(item, frame.Request) and item.method == "initialize" for item in items):
             return errors.initialize_in_batch()
         return None
@@ -293,7 +296,7 @@ class Doors:
         if message is None or isinstance(message, frame.Malformed):
             refusal = errors.empty_body() if message is None else Refusal(message.code, message.message)
             self._reject(exchange, rpc(400, message.id if message else None, refusal, null_id=True))
-        elif not isinstance(message, frame.Request) or message.method != "initialize" or session.revision is not None:
+        elif not isinstance(message, frame.Request) or message.method != "initialize" or session.revision is not None or not session.idle:
             self._say(session, exchange, message, line)
         elif not session.needs_process or self._may_start(exchange, principal):
             session.initialize(exchange, message, legacy_offer(session.context, message, line))

@@ -34,6 +34,7 @@ class Exchange:
         "method",
         "number",
         "owner",
+        "stream",
         "stream_only",
         "takes_stream",
     )
@@ -49,6 +50,7 @@ class Exchange:
         self.client_id: bytes | None = None  # of the JSON-RPC request, as the client wrote it
         self.method = ""
         self.owner: object = None  # who is told that the client has gone
+        self.stream: object = None  # of a legacy session, that it reads
         self.begun = False
         self.done = False
         self.held = False  # what is waited for may still decide the status

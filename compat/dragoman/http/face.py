@@ -20,7 +20,7 @@ from dragoman.bridge import effects
 from dragoman.bridge.context import Context
 from dragoman.bridge.effects import CancelTimer, CloseSession, Finished, OpenSession, SetTimer, ToClient
 from dragoman.bridge.ids import Ids
-from dragoman.bridge.options import Options
+from dragoman.bridge.options import LONGEST_DRAIN, Options
 from dragoman.bridge.sealing import AeadSealer
 from dragoman.http.doors import Doors
 from dragoman.http.effects import Begin, Chunk, End, HttpEffect, Respond
@@ -68,7 +68,7 @@ class HttpFace:
         self._headless: dict[int, tuple[Exchange, float]] = {}
         self._timers: set[str] = set()
         self._finished = False
-        self._last_output = 0.0
+        self._last_output = self._closed_at = 0.0
         self._out: list[HttpEffect] = []
         self._doors = Doors(self)
         self.shared.has_room = self.room
@@ -145,7 +145,7 @@ class HttpFace:
         self.now = now
         if not self.closing:
             self.closing = True
-            self._last_output = now
+            self._last_output = self._closed_at = now
             for part in list(self._parts.values()):
                 self._guarded(part, part.close)
             self.timer("drain", self._options.drain_timeout)
@@ -347,7 +347,7 @@ class HttpFace:
             self._sweep_later()
 
     def _drain_over(self) -> None:
-        quiet_at = self._last_output + self._options.drain_timeout
+        quiet_at = min(self._last_output + self._options.drain_timeout, self._closed_at + LONGEST_DRAIN * self._options.drain_timeout)
         if quiet_at > self.now:
             self.timer("drain", quiet_at - self.now)
             return

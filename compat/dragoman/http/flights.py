@@ -17,15 +17,21 @@ from dragoman.bridge.patience import Patience
 from dragoman.http.streams import Stream
 
 
+class Batch(Struct, eq=False):
+    """Requests that came together, and are answered together: ``expected`` answers in all."""
+
+    answers: list[bytes]
+    expected: int
+
+
 class Flight(Struct, eq=False):
-    """One request. ``batch`` collects the answers of ``expected`` requests; ``token`` is that of its progress, as JSON text."""
+    """One request, with the batch that it came in; ``token`` is that of its progress, as JSON text."""
 
     client_id: bytes
     method: str
     stream: Stream
     token: bytes | None
-    batch: list[bytes] | None = None
-    expected: int = 1
+    batch: Batch | None = None
 
     @property
     def key(self) -> bytes:
@@ -67,10 +73,10 @@ class Flights:
 
     def taken(self, requests: Iterable[frame.Request]) -> bytes | None:
         """The first id that waits already, or stands twice."""
-        seen = set(self._by_key)
+        seen: set[bytes] = set()
         for request in requests:
             key = frame.id_key(request.id)
-            if key in seen:
+            if key in seen or key in self._by_key:
                 return request.id
             seen.add(key)
         return None
@@ -84,10 +90,7 @@ class Flights:
             if len(self.taken_back) > _TAKEN_BACK:
                 del self.taken_back[next(iter(self.taken_back))]
         if flight is not None and flight.batch is not None:
-            flight.expected -= 1
-            for other in self._by_key.values():
-                if other.batch is flight.batch:
-                    other.expected = flight.expected
+            flight.batch.expected -= 1
         return flight
 
     def owner(self, answer_id: bytes | None) -> Flight | None:

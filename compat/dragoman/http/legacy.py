@@ -19,10 +19,10 @@ from dragoman import errors, frame
 from dragoman.bridge import effects
 from dragoman.bridge.context import Context
 from dragoman.bridge.effects import NOTE, ToClient
-from dragoman.bridge.relay import Relay
+from dragoman.bridge.legacy_end import LegacyEnd
 from dragoman.http.delivery import Delivery
 from dragoman.http.exchange import Exchange
-from dragoman.http.flights import Flight, Flights
+from dragoman.http.flights import Batch, Flight, Flights
 from dragoman.http.memory import Memory
 from dragoman.http.reading import progress_token, refusal_of, split
 from dragoman.http.shared import Shared
@@ -52,16 +52,16 @@ class LegacySession:
         self._shared = shared
         self._ended = ended
         self._flights = Flights(self.context, "late")
-        self._relay = Relay(self.context, None, self._told)
+        self._server = LegacyEnd(self.context, self._told)
         self._memory = Memory(self.context)
-        self._delivery = Delivery(self.context, self._flights, two_endpoints=two_endpoints)
+        self._delivery = Delivery(self.context, self._flights, self._refuse_question, two_endpoints=two_endpoints)
 
     # -- facts -----------------------------------------------------------------------------------------------------
 
     @property
     def revision(self) -> Version | None:
         """What was agreed; None before that."""
-        return self._relay.revision
+        return self._server.revision
 
     @property
     def idle(self) -> bool:
@@ -71,7 +71,7 @@ class LegacySession:
     @property
     def needs_process(self) -> bool:
         """Whether the next message starts a server process."""
-        return self._relay.number is None
+        return self._server.number is None
 
     @property
     def watched(self) -> bool:
@@ -109,11 +109,11 @@ class LegacySession:
             exchange.respond(202)
         elif self._is_free(exchange, requests):
             stream = self._answering(exchange)
-            expected = len(requests) + len(answers)
+            together = Batch(answers, len(requests) + len(answers))
             for request in requests:
-                self._flights.add(Flight(request.id, request.method, stream, progress_token(request.params), answers, expected))
+                self._flights.add(Flight(request.id, request.method, stream, progress_token(request.params), together))
             if not requests:
-                self._batched(Flight(b"null", "", stream, None, answers, expected))
+                self._batched(Flight(b"null", "", stream, None, together))
             self._claim(stream)
         else:
             return
@@ -137,6 +137,14 @@ class LegacySession:
         if taken is not None:
             exchange.answer(frame.failure(taken, errors.id_in_use().encode()), 400)
         return taken is None
+
+    def _refuse_question(self, key: bytes, refusal: errors.Refusal) -> None:
+        """A question that nobody will answer."""
+        error = Raw(refusal.encode())
+        if self._server.stateless:
+            self._server.from_client(frame.Failure(key, error), b"")
+        elif self._server.number is not None:
+            self.context.refuse_server(self._server.number, key, refusal)
 
     def _cancelled(self, note: frame.Notification) -> None:
         """The client takes a request back: its stream ends, unless others of a batch still wait on it."""
@@ -188,6 +196,8 @@ class LegacySession:
     # -- to the server ---------------------------------------------------------------------------------------------
 
     def _forward(self, message: frame.Frame, line: bytes) -> None:
+        if self.phase == ASLEEP and self._server.stateless:
+            self.phase = LIVE
         if self.phase in (ASLEEP, WAKING):
             self._memory.held.append((message, line))
             if self.phase == ASLEEP:
@@ -197,8 +207,7 @@ class LegacySession:
 
     def _to_server(self, message: frame.Frame, line: bytes) -> None:
         self._memory.note(message)
-        self._relay.from_client(message, line)
-        self._delivery.server = self._relay.number
+        self._server.from_client(message, line)
 
     def _wake(self) -> None:
         self.phase = WAKING
@@ -234,24 +243,24 @@ class LegacySession:
     def from_server(self, _session: int, line: bytes) -> None:
         """A line of the server's; a batch of it is taken apart, since its messages may belong to different streams."""
         if line.lstrip()[:1] != b"[":
-            self._relay.from_server(line)
+            self._server.from_server(line)
             return
         for raw in split(line):
             if raw.lstrip()[:1] == b"[":
                 self.context.loss("framing", "an entry of a batch that is no message")
             else:
-                self._relay.from_server(raw)
+                self._server.from_server(raw)
 
     def server_too_long(self, _session: int, head: bytes, size: int) -> None:
         """A line over the limit was skipped."""
-        self._relay.too_long(head, size)
+        self._server.too_long(head, size)
 
     def _told(self, message: frame.Frame | list[frame.Frame], line: bytes, answered: bytes | None, about: bytes | None) -> None:
         """What the relay passes on."""
         if answered is not None:
             self._answered(frame.id_key(answered), message, line)
         elif isinstance(message, frame.Request) and message.method == "ping":
-            self.context.to_server(_session_of(self._relay), frame.result(message.id, b"{}"))
+            self.context.to_server(_session_of(self._server), frame.result(message.id, b"{}"))
         elif isinstance(message, frame.Request | frame.Notification):
             self._delivery.tell(message, line, about, hold=self.phase == OPENING and not self.two_endpoints)
         elif isinstance(message, frame.Result | frame.Failure):
@@ -266,7 +275,7 @@ class LegacySession:
         if flight is None:
             self.context.loss("id", "an answer of the server's to no request in flight")
             return
-        self._relay.forget(flight.client_id)
+        self._server.forget(flight.client_id)
         if isinstance(answer, frame.Result):
             self._answered(flight.key, answer, frame.result(flight.client_id, answer.result))
         else:
@@ -283,7 +292,7 @@ class LegacySession:
         if flight.method == "initialize" and self.phase == OPENING:
             self._opened(flight, message, line)
         elif flight.batch is not None:
-            flight.batch.append(line.rstrip(b"\n"))
+            flight.batch.answers.append(line.rstrip(b"\n"))
             self._batched(flight)
         else:
             self._delivery.answer(flight, line)
@@ -303,10 +312,10 @@ class LegacySession:
 
     def _batched(self, flight: Flight) -> None:
         """Answer a batch when the last of its answers is there."""
-        if flight.batch is None or len(flight.batch) < flight.expected:
+        if flight.batch is None or len(flight.batch.answers) < flight.batch.expected:
             return
-        if flight.batch:
-            self._delivery.answer(flight, b"[%b]\n" % b",".join(flight.batch))
+        if flight.batch.answers:
+            self._delivery.answer(flight, b"[%b]\n" % b",".join(flight.batch.answers))
         else:
             flight.stream.end()
 
@@ -323,6 +332,9 @@ class LegacySession:
             self._delivery.expire()
         elif key == "late":
             self._too_late()
+        elif key.startswith("down-"):
+            kind, _, number = key.partition(":")
+            self._server.on_timer(kind, int(number or 0))
         elif self.phase in (OPENING, WAKING):
             why = "its server did not answer the handshake"
             self.end(why, errors.server_never_started(self._shared.options.start_timeout or 0.0))
@@ -334,9 +346,10 @@ class LegacySession:
                 continue
             refusal = errors.server_slow(flight.method, self._shared.options.request_timeout or 0.0)
             if not self._memory.drop(flight.client_id):
-                self._relay.forget(flight.client_id)
-                params = frame.encode({"requestId": Raw(flight.client_id), "reason": refusal.message})
-                self.context.to_server(_session_of(self._relay), frame.notification("notifications/cancelled", params))
+                self._server.forget(flight.client_id)
+                if not self._server.stateless:
+                    params = frame.encode({"requestId": Raw(flight.client_id), "reason": refusal.message})
+                    self.context.to_server(_session_of(self._server), frame.notification("notifications/cancelled", params))
             self._answered(flight.key, [], frame.failure(flight.client_id, refusal.encode()))
 
     def unused(self, since: float) -> float | None:
@@ -352,11 +365,14 @@ class LegacySession:
 
     def session_lost(self, _session: int, reason: str) -> None:
         """The process is gone: those who wait are told why, and the session ends."""
+        if self._server.stateless:
+            self._server.lost(reason)
+            return
         self.context.log(effects.ERROR, f"the server's process of a legacy session has ended: {reason}")
         if self.phase in (OPENING, WAKING):
             self.context.failed(errors.server_ended(reason).message)
         self.context.unserved = True
-        self._relay.number = None
+        self._server.leave()
         self.end("its server has ended", errors.server_ended(reason))
 
     def end(self, why: str, refusal: errors.Refusal | None = None) -> None:
@@ -375,9 +391,9 @@ class LegacySession:
         self._ended(self)
 
     def _close_process(self) -> None:
-        if self._relay.number is not None:
-            self.context.close(self._relay.number)
-        self._relay.number = self._delivery.server = None
+        if self._server.number is not None:
+            self.context.close(self._server.number)
+        self._server.leave()
 
     def close(self) -> None:
         """The face is shutting down: the session's stream ends, calls in flight may finish."""
@@ -397,6 +413,6 @@ class LegacySession:
                 self._flights.pop(flight.key)
 
 
-def _session_of(relay: Relay) -> int:
-    assert relay.number is not None  # it has just spoken
-    return relay.number
+def _session_of(server: LegacyEnd) -> int:
+    assert server.number is not None  # it has just spoken
+    return server.number

@@ -44,7 +44,7 @@ class ModernSide:
         self.used_at = 0.0
         self._shared = shared
         self.upgrade = UpgradeServer(self.context, self._found_modern)
-        self.relay = ModernRelay(self.context) if shared.options.server_era == "modern" else None
+        self.relay = ModernRelay(self.context) if shared.options.server_era == "modern" or shared.verdict.modern else None
         self._mirrors: dict[str, tuple[bytes, Annotations]] = {}
         self._unproven: dict[bytes, tuple[frame.Request, Envelope]] = {}
         self._era_open = shared.options.server_era == "auto"
@@ -239,6 +239,7 @@ class ModernSide:
 
     def _found_modern(self, session: Session) -> None:
         self.context.log(effects.INFO, "the server refused initialize and answered server/discover: it is modern, requests are relayed")
+        self._shared.verdict.modern = True
         self.relay = ModernRelay(self.context, session.number)
         self.upgrade.pool.leave_only(session)
         held, self.upgrade = self.upgrade, UpgradeServer(self.context, self._found_modern)

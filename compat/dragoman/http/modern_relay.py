@@ -262,7 +262,7 @@ class ModernRelay:
         if not looks_like_frame(line):
             self._context.noise(shown(line))
             return
-        self._context.log(effects.WARNING, f"the server sent a line that is no valid message: {shown(line)}")
+        self._context.invalid(f"a line that is no valid message: {shown(line)}")
         numbers = [number_of(text) for text in ids_in(line, whole=whole)]
         wire_id = next((number for number in numbers if number in self._flights), None)
         if not numbers and len(self._flights) == 1 and not is_call(line):

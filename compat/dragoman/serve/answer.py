@@ -66,7 +66,8 @@ class Answer:
         """The core's next piece; ``False`` if too much is waiting already."""
         if self.left or self.stalled:
             return True
-        if self._queued > LIMIT:
+        # One piece of any size may wait, whichever of them it is, and the end of a stream takes no room.
+        if size and self._queued > LIMIT and self._queued - max(waiting for _, waiting in self._pieces) > LIMIT:
             return False
         self._pieces.append((piece, size))
         self._queued += size

@@ -4,7 +4,9 @@ import pytest
 from msgspec import Raw
 
 from crossings import params
-from dragoman import chain
+from downcrossings import raw, result, told
+from dragoman import chain, downchain
+from dragoman.chain import Crossing
 from dragoman_specs.version import LEGACY, Version
 
 
@@ -28,3 +30,18 @@ def test_given_params_are_not_altered() -> None:
     members = {"requestState": Raw(b'"s"')}
     assert chain.params_to_server("tools/call", members, LEGACY[0]) == {}
     assert list(members) == ["requestState"]
+
+
+@pytest.mark.parametrize("revision", LEGACY)
+def test_members_of_a_vendor_result_are_its_own(revision: Version) -> None:
+    shaped = downchain.result_to_legacy(Raw(b'{"inputRequests":{},"requestState":"mine"}'), Crossing("vendor/x", revision))
+    assert raw(shaped) == '{"inputRequests":{},"requestState":"mine"}'
+
+
+@pytest.mark.parametrize("revision", LEGACY)
+def test_complete_result_asks_nothing(revision: Version) -> None:
+    text = '{"resultType":"complete","content":[],"requestState":"s","inputRequests":{},"x":1.10}'
+    assert told(result("tools/call", text, revision)) == (
+        '{"content":[],"x":1.10}',
+        ["sep2322_mrtr: a complete result with questions or their state, left out"],
+    )

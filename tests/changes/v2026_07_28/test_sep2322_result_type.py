@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+import downcrossings as down
 from crossings import NOVEMBER, answer, raw, result, told
+from dragoman_specs.version import LEGACY, Version
 
 
 def test_bare_answer_to_a_question_is_untouched() -> None:
@@ -37,3 +39,37 @@ def test_type_spelled_with_an_escape_is_overwritten_too() -> None:
 
 def test_answer_to_a_question_loses_the_type() -> None:
     assert raw(answer("roots/list", '{"resultType":"complete","roots":[]}', NOVEMBER)) == '{"roots":[]}'
+
+
+# --- for a legacy client ---
+
+
+@pytest.mark.parametrize("revision", LEGACY)
+def test_result_of_a_server_that_says_no_type_is_untouched(revision: Version) -> None:
+    text = '{ "content":[ ],"n": 1.10 }'
+    assert raw(down.result("tools/call", text, revision)) == text
+
+
+@pytest.mark.parametrize("revision", LEGACY)
+@pytest.mark.parametrize("text", ['{"resultType":"complete","content":[]}', '{"result\\u0054ype":"compl\\u0065te","content":[]}'])
+def test_complete_is_not_said_to_legacy_client(text: str, revision: Version) -> None:
+    assert raw(down.result("tools/call", text, revision)) == '{"content":[]}'
+
+
+@pytest.mark.parametrize(
+    ("said", "what"),
+    [('"task"', '"task"'), ('"input_required"', '"input_required"'), ("null", "null"), ("5", "a number"), ("{}", "an object")],
+)
+def test_result_of_another_type_is_a_fault(said: str, what: str) -> None:
+    found = down.fault("vendor/x", f'{{"resultType":{said}}}')
+    assert (found.change, found.message) == (
+        "sep2322_result_type",
+        f"vendor/x: the result's type is {what}, which is none that was agreed on",
+    )
+
+
+@pytest.mark.parametrize("method", ["vendor/x", "tools/call", "prompts/list"])
+def test_result_of_a_legacy_server_comes_back_as_it_was(method: str) -> None:
+    text = {"vendor/x": '{"a":1.10}', "tools/call": '{"content":[],"x":1e400}', "prompts/list": '{"prompts":[]}'}[method]
+    up = raw(result(method, text, server_info=b'{"name":"s","version":"1"}'))
+    assert raw(down.result(method, up)) == text

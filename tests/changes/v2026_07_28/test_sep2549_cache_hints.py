@@ -3,8 +3,13 @@ from __future__ import annotations
 import json
 
 import pytest
+from msgspec import Raw
 
+import downcrossings as down
 from crossings import raw, result
+from dragoman import downchain
+from dragoman.chain import Crossing
+from dragoman_specs.version import LEGACY, Version
 
 LISTS = {
     "tools/list": ("tools", "tools"),
@@ -69,3 +74,15 @@ def test_two_times_to_live_are_not_confused() -> None:
     first = json.loads(raw(result("prompts/list", '{"prompts":[]}', list_ttl_ms=1, **facts)))
     second = json.loads(raw(result("prompts/list", '{"prompts":[]}', list_ttl_ms=2, **facts)))
     assert (first["ttlMs"], second["ttlMs"]) == (1, 2)
+
+
+@pytest.mark.parametrize("revision", LEGACY)
+@pytest.mark.parametrize("text", ['{ "ttlMs": 1.10 }', '{ "cacheScope":"mine" }'])
+def test_members_of_the_same_name_in_a_vendor_result_to_legacy_client_survive(text: str, revision: Version) -> None:
+    assert raw(downchain.result_to_legacy(Raw(text.encode()), Crossing("vendor/x", revision))) == text
+
+
+@pytest.mark.parametrize("revision", LEGACY)
+@pytest.mark.parametrize("hints", ['"ttlMs":5,"cacheScope":"public",', '"ttlMs":null,', '"cacheScope":7,', '"ttlMs":-1.10,', ""])
+def test_legacy_client_gets_no_hints(hints: str, revision: Version) -> None:
+    assert raw(down.result("resources/read", f'{{{hints}"contents":[],"x":1.10}}', revision)) == '{"contents":[],"x":1.10}'

@@ -3,8 +3,10 @@ from __future__ import annotations
 import pytest
 from msgspec import Raw
 
+import downcrossings as down
 from crossings import NOVEMBER, answer, params, raw, result, told
 from dragoman import chain
+from dragoman_specs.version import LEGACY, Version
 
 INFO = b'{"name":"srv","version":"1"}'
 NAMED = '"io.modelcontextprotocol/serverInfo":{"name":"srv","version":"1"}'
@@ -96,3 +98,60 @@ def test_meta_of_a_request_that_holds_nothing_is_left_out(meta: str) -> None:
 def test_answer_loses_the_envelope() -> None:
     text = f'{{"roots":[],"_meta":{{{NAMED},"a":1}}}}'
     assert raw(answer("roots/list", text, NOVEMBER)) == '{"roots":[],"_meta":{"a":1}}'
+
+
+# --- for a legacy client ---
+
+FOREIGN = '"_meta":{ "progressToken":"p","traceparent":"t","com.example/x":1.10,"ui":{} }'
+
+
+@pytest.mark.parametrize("revision", LEGACY)
+def test_foreign_keys_of_a_result_to_legacy_client_are_untouched(revision: Version) -> None:
+    text = f'{{ "content":[],{FOREIGN} }}'
+    assert raw(down.result("tools/call", text, revision)) == text
+
+
+@pytest.mark.parametrize("revision", LEGACY)
+def test_foreign_keys_of_a_notification_to_legacy_client_are_untouched(revision: Version) -> None:
+    text = f'{{ "uri":"a:b",{FOREIGN} }}'
+    assert raw(down.notification("notifications/resources/updated", text, revision)) == text
+
+
+@pytest.mark.parametrize("revision", LEGACY)
+def test_reserved_keys_of_a_result_are_taken_out(revision: Version) -> None:
+    text = f'{{"content":[],"_meta":{{"a":1.10,{NAMED},"io.modelcontextprotocol/x":1}}}}'
+    assert raw(down.result("tools/call", text, revision)) == '{"content":[],"_meta":{"a":1.10}}'
+
+
+@pytest.mark.parametrize("revision", LEGACY)
+@pytest.mark.parametrize("meta", [f"{{{NAMED}}}", "{}"])
+def test_meta_of_a_result_that_holds_nothing_else_is_left_out(meta: str, revision: Version) -> None:
+    assert raw(down.result("vendor/x", f'{{"_meta":{meta},"x":1.10}}', revision)) == '{"x":1.10}'
+
+
+def test_meta_of_a_result_that_is_no_object_is_left_out_with_a_loss() -> None:
+    assert told(down.result("vendor/x", '{"_meta":[],"x":1}')) == (
+        '{"x":1}',
+        ["sep2575_envelope: a result whose _meta was an array, left out"],
+    )
+
+
+@pytest.mark.parametrize("revision", LEGACY)
+def test_subscription_of_a_notification_is_taken_out(revision: Version) -> None:
+    text = '{"uri":"a:b","_meta":{"io.modelcontextprotocol/subscriptionId":1,"a":1.10}}'
+    assert raw(down.notification("notifications/resources/updated", text, revision)) == '{"uri":"a:b","_meta":{"a":1.10}}'
+    bare = '{"_meta":{"io.modelcontextprotocol/subscriptionId":1}}'
+    assert raw(down.notification("notifications/tools/list_changed", bare, revision)) == "{}"
+
+
+def test_question_loses_the_envelope_and_its_progress_token() -> None:
+    text = f'{{"_meta":{{{NAMED},"progressToken":1,"a":1.10}}}}'
+    assert raw(down.question("roots/list", text, NOVEMBER)) == '{"_meta":{"a":1.10}}'
+    assert raw(down.question("roots/list", '{"_meta":{"progressToken":1}}', NOVEMBER)) == ""
+
+
+def test_answer_of_a_legacy_client_keeps_foreign_keys_alone() -> None:
+    text = '{ "roots":[],"_meta":{"a":1.10} }'
+    assert raw(down.answer("roots/list", text)) == text
+    task = '{"roots":[],"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"1"}}}'
+    assert raw(down.answer("roots/list", task)) == '{"roots":[]}'

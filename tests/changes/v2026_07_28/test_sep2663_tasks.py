@@ -4,8 +4,9 @@ import json
 
 from msgspec import Raw
 
-from crossings import fault, notification, params, raw, result
-from dragoman import chain
+import downcrossings as down
+from crossings import NOVEMBER, fault, notification, params, raw, result
+from dragoman import chain, downchain
 
 RELATED = '"io.modelcontextprotocol/related-task":{"taskId":"1"}'
 
@@ -64,3 +65,26 @@ def test_related_task_of_a_request_is_left_out() -> None:
 def test_task_in_place_of_a_result_is_a_fault() -> None:
     found = fault("tools/call", '{"task":{"taskId":"1","status":"working"}}')
     assert (found.change, found.message) == ("sep2663_tasks", "tools/call: the server answered with a task, though none was asked for")
+
+
+# --- for a legacy client ---
+
+
+def test_execution_is_no_word_of_a_modern_server() -> None:
+    text = '{"tools":[{"name":"a","execution":{"taskSupport":"required"},"inputSchema":{"type":"object"}}]}'
+    assert raw(down.result("tools/list", text)) == '{"tools":[{"name":"a","inputSchema":{"type":"object"}}]}'
+
+
+def test_legacy_client_is_told_of_no_tasks() -> None:
+    text = b'{"tasks":{"list":{}},"tools":{},"extensions":{"io.modelcontextprotocol/tasks":{},"a.example/x":{}}}'
+    assert downchain.capabilities_to_legacy(Raw(text), NOVEMBER) == (b'{"tools":{},"extensions":{"a.example/x":{}}}', ())
+
+
+def test_question_is_never_a_task() -> None:
+    assert raw(down.question("roots/list", '{"task":{"ttl":1},"x":1.10}', NOVEMBER)) == '{"x":1.10}'
+
+
+def test_tools_that_a_model_may_use_have_no_execution() -> None:
+    tool = '{"name":"a","inputSchema":{"type":"object"}'
+    text = f'{{"messages":[],"maxTokens":9,"tools":[{tool}}},{tool},"execution":null}}]}}'
+    assert raw(down.question("sampling/createMessage", text, NOVEMBER)) == f'{{"messages":[],"maxTokens":9,"tools":[{tool}}},{tool}}}]}}'

@@ -2,6 +2,7 @@
 
 In 2024-11-05 the method existed and nothing announced it. A modern client asks only servers that declare it, so a server of
 2024-11-05 that has something to complete, prompts or resources, is shown as one that may; if it can't, it says so itself.
+A client of 2024-11-05 may ask any server, so nothing is lost to it with the word.
 """
 
 from __future__ import annotations
@@ -20,3 +21,9 @@ def declare(capabilities: Members, _crossing: Crossing, _notes: Notes) -> Member
     if "completions" in capabilities or not capabilities.keys() & {"prompts", "resources"}:
         return capabilities
     return {**capabilities, "completions": Raw(b"{}")}
+
+
+@CHANGE.downgrade(EVERY, Part.CAPABILITIES)
+def not_declared(capabilities: Members, _crossing: Crossing, _notes: Notes) -> Members:
+    """Leave ``completions`` out."""
+    return capabilities if "completions" not in capabilities else {n: held for n, held in capabilities.items() if n != "completions"}

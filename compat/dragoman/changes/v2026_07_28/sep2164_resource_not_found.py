@@ -2,6 +2,8 @@
 
 -32002 never had a meaning outside resources, yet some servers use it for "not initialized" and the like. Only where it can
 be about a resource is it translated; elsewhere it is an internal error that keeps the old code in its data.
+
+-32602 says many things. To a legacy client only the one whose data names the very resource it asked for is -32002.
 """
 
 from __future__ import annotations
@@ -28,3 +30,12 @@ def not_found(error: Members, crossing: Crossing, _notes: Notes) -> Members:
     if data is not None and "uri" not in data and crossing.uri is not None:
         translated["data"] = shape.raw({**data, "uri": crossing.uri})
     return translated
+
+
+@CHANGE.downgrade("resources/read", Part.ERROR)
+def found_missing(error: Members, crossing: Crossing, _notes: Notes) -> Members:
+    """-32602 about the URI asked for becomes -32002."""
+    if int(bytes(error["code"])) != INVALID_PARAMS or crossing.uri is None:
+        return error
+    data = frame.members(error.get("data")) or {}
+    return {**error, "code": shape.raw(RESOURCE_NOT_FOUND)} if frame.text(data.get("uri")) == crossing.uri else error

@@ -2,7 +2,8 @@
 
 A legacy server promised neither. So: stale at once and private, unless the operator allows a time for the lists whose
 changes this server announces. Members of these names in a legacy result mean nothing and are overwritten: the page has
-``ttlMs`` absent "only in older server versions", and a leaked "public" must not open a private list to all.
+``ttlMs`` absent "only in older server versions", and a leaked "public" must not open a private list to all. A legacy client
+has no words for them.
 """
 
 from __future__ import annotations
@@ -41,3 +42,11 @@ def _time_to_live(crossing: Crossing) -> Raw:
     capability: Any = crossing.server_capabilities.get(_ANNOUNCED_BY.get(crossing.method, ""))
     announced = isinstance(capability, dict) and capability.get("listChanged") is True
     return Raw(b"%d" % crossing.list_ttl_ms) if announced else STALE
+
+
+@CHANGE.downgrade(CACHEABLE, Part.RESULT)
+def no_hints(result: Members, _crossing: Crossing, _notes: Notes) -> Members:
+    """Take both hints out."""
+    if "ttlMs" not in result and "cacheScope" not in result:
+        return result
+    return {name: value for name, value in result.items() if name not in {"ttlMs", "cacheScope"}}

@@ -3,6 +3,9 @@
 The words of the core tasks of 2025-11-25 mean nothing to a modern client: the server's capability, how a tool wants to be
 executed and which task a message belongs to are not shown. Nothing is lost by it: a task-only tool is called as a task by
 the bridge. A handle in place of a result can't be told, because the client has no method to redeem it.
+
+The other way the words are no less foreign: a legacy client that read them in a modern server's frames would take them for
+the core tasks of 2025-11-25, which that server does not have.
 """
 
 from __future__ import annotations
@@ -76,3 +79,21 @@ def _without_related_task(members: Members) -> Members:
 
 def _without(members: Members, left_out: str) -> Members:
     return {name: value for name, value in members.items() if name != left_out}
+
+
+CHANGE.downgrade("tools/list", Part.TOOL)(no_execution)
+CHANGE.downgrade(EVERY, Part.CAPABILITIES)(no_capability)
+
+
+@CHANGE.downgrade(EVERY, Part.QUESTION)
+def no_task_for_client(question: Members, _crossing: Crossing, _notes: Notes) -> Members:
+    """A question is never a task."""
+    return _without(question, "task") if "task" in question else question
+
+
+@CHANGE.downgrade("sampling/createMessage", Part.QUESTION)
+def no_execution_asked(question: Members, crossing: Crossing, notes: Notes) -> Members:
+    """Tools that a model may use are not executed as tasks either."""
+    listed = [frame.members(tool) or {} for tool in shape.items(question.get("tools", ABSENT)) or ()]
+    told = [no_execution(tool, crossing, notes) for tool in listed]
+    return {**question, "tools": shape.raw(told)} if any("execution" in tool for tool in listed) else question

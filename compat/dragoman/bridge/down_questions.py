@@ -1,0 +1,123 @@
+"""``input_required`` of a modern server, asked of a legacy client (sep2322_mrtr; 2025-11-25, client/elicitation, sampling, roots).
+
+Each entry is a real request on the call's own stream, all of a round at once. A client that lacks the capability, answers with an
+error, or does not answer in time ends the call: with a tool error that a model can read, else with an error; the other
+questions of the round are taken back.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import Raw
+
+from dragoman import chain, downchain, errors, frame
+from dragoman.bridge import effects
+from dragoman.bridge.down_calls import PACE, ROUNDS, Asked, DownCall
+from dragoman.bridge.ids import number_of
+from dragoman.bridge.questions import Question, missing_capability, read_question
+from dragoman_specs.methods import ASKS
+
+if TYPE_CHECKING:
+    from dragoman.bridge.downgrade_server import DowngradeServer
+    from dragoman.bridge.session import Answer
+
+
+class DownQuestions:
+    """Questions at one client, by their wire ids."""
+
+    def __init__(self, bridge: DowngradeServer) -> None:
+        self._bridge = bridge
+        self._context = bridge.context
+        self._open: dict[int, DownCall] = {}
+
+    def ask(self, call: DownCall, members: dict[str, Raw]) -> None:
+        """A round; ``members`` are those of the ``InputRequiredResult``."""
+        call.rounds += 1
+        call.state = members.get("requestState")
+        entries = frame.members(members.get("inputRequests")) or {}
+        if call.method not in ASKS or (not entries and call.state is None):
+            refusal = errors.invalid_result("input_required with neither a question nor a state, or where none may be asked")
+            self._bridge.fail(call, refusal)
+        elif call.rounds > ROUNDS:
+            self._bridge.fail(call, errors.server_fault(f"The server asked more than {ROUNDS} times in one call"))
+        elif not entries:
+            self._context.timer(f"down-pace:{call.number}", PACE)
+        else:
+            self._send(call, entries)
+
+    def _send(self, call: DownCall, entries: dict[str, Raw]) -> None:
+        lines = self._read(call, entries)
+        if isinstance(lines, str):
+            call.questions.clear()
+            self._refuse(call, lines)
+            return
+        for wire_id, line in lines:
+            self._open[wire_id] = call
+            self._bridge.question(line, call)
+        self._context.timer(f"down-ask:{call.number}", self._context.question_timeout)
+
+    def _read(self, call: DownCall, entries: dict[str, Raw]) -> list[tuple[int, bytes]] | str:
+        """The requests of a round, or why none of it can be asked."""
+        lines = []
+        capabilities, revision = self._bridge.capabilities, self._bridge.speaks
+        for key, raw in entries.items():
+            entry = frame.members(raw) or {}
+            method, params = frame.text(entry.get("method")) or "", entry.get("params")
+            wire_id = self._context.ids.wire()
+            question = read_question(b"%d" % wire_id, method, params, capabilities)
+            if not isinstance(question, Question):
+                return f"The server asked what cannot be asked: {question.message}"
+            missing = missing_capability(question, capabilities)
+            if missing is not None:
+                return f"This needs {method}, which the client did not declare ({', '.join(sorted(missing))})"
+            # As it was read: with its mistakes mended, and what this client may be asked.
+            params = (frame.members(Raw(question.request)) or {}).get("params")
+            shaped = downchain.question_to_legacy(method, params, revision, f"{self._context.ids.instance}-{wire_id}")
+            if isinstance(shaped, chain.Fault):
+                return f"The server asked what the client's revision has no words for: {shaped.message}"
+            for loss in shaped.losses:
+                self._context.loss(loss.change, loss.detail)
+            call.questions[wire_id] = Asked(key, method, params)
+            lines.append((wire_id, frame.request(b"%d" % wire_id, method, shaped.raw or b"{}")))
+        return lines
+
+    def answered(self, answer: Answer) -> None:
+        """The client has answered one."""
+        wire_id = number_of(answer.id) or 0
+        call = self._open.pop(wire_id, None)
+        asked = call.questions.pop(wire_id, None) if call is not None else None
+        if call is None or asked is None:
+            self._context.log(effects.DEBUG, "the client has answered a question that was withdrawn, or none")
+            return
+        if isinstance(answer, frame.Failure):
+            said = frame.text((frame.members(answer.error) or {}).get("message")) or "no message"
+            self.end(call, f"The client answered {asked.method} with an error: {said}")
+            return
+        shaped = downchain.answer_to_modern(asked.method, asked.params, answer.result, self._bridge.speaks)
+        if isinstance(shaped, chain.Fault):
+            self.end(call, f"The client's answer to {asked.method} is not valid: {shaped.message}")
+            return
+        call.answers[asked.key] = Raw(shaped.raw)
+        if not call.questions:
+            self._context.cancel_timer(f"down-ask:{call.number}")
+            self._bridge.send(call)
+
+    def end(self, call: DownCall, why: str) -> None:
+        """The call ends without the answers."""
+        self.withdraw(call, why)
+        self._refuse(call, why)
+
+    def withdraw(self, call: DownCall, reason: str) -> None:
+        """Take the call's open questions back."""
+        for wire_id in list(call.questions):
+            del call.questions[wire_id]
+            self._open.pop(wire_id, None)
+            self._bridge.tell("notifications/cancelled", frame.encode({"requestId": wire_id, "reason": reason}), call)
+
+    def _refuse(self, call: DownCall, why: str) -> None:
+        if call.method == "tools/call":
+            result = frame.encode({"content": [{"type": "text", "text": why}], "isError": True})
+            self._bridge.finish(call, "result", (result,))
+        else:
+            self._bridge.fail(call, errors.server_fault(why))

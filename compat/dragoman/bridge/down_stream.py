@@ -1,0 +1,187 @@
+"""The one ``subscriptions/listen`` of a legacy client (2026-07-28, basic/patterns/subscriptions).
+
+A legacy client hears of list changes by having connected, and of resources by ``resources/subscribe``; a modern server tells
+either only on a stream that asked. So there is one stream with the union of both. To change it a new one is opened, its
+acknowledgement awaited, then the old one ended; ``resources/subscribe`` is answered when the acknowledgement names its URI. A
+stream that is lost is opened again, with growing pauses, and the client is told to look again, since nobody knows what it missed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import Raw, Struct
+
+from dragoman import errors, frame
+from dragoman.bridge.ids import number_of
+from dragoman.bridge.listens import LIST_CHANGES
+from dragoman_specs.names import META_SUBSCRIPTION_ID
+
+if TYPE_CHECKING:
+    from dragoman.bridge.downgrade_server import DowngradeServer
+
+_FIRST_RETRY, _LAST_RETRY = 1.0, 30.0
+UPDATED = "notifications/resources/updated"
+ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
+
+
+class _Stream(Struct, eq=False):
+    wire_id: int
+    changes: list[str]
+    uris: list[str]
+    again: bool
+    honoured: list[str] = []
+    followed: list[str] = []
+
+
+class DownStream:
+    """The stream, and who waits for it."""
+
+    def __init__(self, bridge: DowngradeServer) -> None:
+        self._bridge = bridge
+        self._context = bridge.context
+        self._changes: list[str] = []
+        self._uris: list[str] = []
+        self._current: _Stream | None = None
+        self._opening: _Stream | None = None
+        self._stale = False  # what is wanted has changed while a stream was being opened
+        self._lost = False
+        self._retry = _FIRST_RETRY
+        self._waiting: dict[str, list[bytes]] = {}
+
+    def begin(self, declared: dict[str, Raw]) -> None:
+        """The client is ready to hear what the server announces."""
+        self._changes = [
+            name
+            for name, (holder, _) in LIST_CHANGES.items()
+            if bytes((frame.members(declared.get(holder)) or {}).get("listChanged", Raw(b""))) == b"true"
+        ]
+        self._renew()
+
+    def subscribe(self, client_id: bytes, uri: str) -> None:
+        """``resources/subscribe``: answered when the stream has it."""
+        current = self._current
+        if current is not None and uri in current.followed and uri in self._uris:
+            self._bridge.answer(client_id, "result", b"{}")
+            return
+        self._waiting.setdefault(uri, []).append(client_id)
+        if uri not in self._uris:
+            self._uris.append(uri)
+        self._renew()
+
+    def unsubscribe(self, client_id: bytes, uri: str) -> None:
+        """``resources/unsubscribe``."""
+        if uri in self._uris:
+            self._uris.remove(uri)
+            self._renew()
+        self._bridge.answer(client_id, "result", b"{}")
+
+    def _renew(self) -> None:
+        """Open a stream with what is wanted now."""
+        if self._opening is not None:
+            self._stale = True
+            return
+        self._stale = False
+        if not self._changes and not self._uris:
+            self._end_current()
+            return
+        wire_id = self._context.ids.wire()
+        self._opening = _Stream(wire_id, list(self._changes), list(self._uris), self._lost)
+        wanted: dict[str, object] = dict.fromkeys(self._changes, True)
+        if self._uris:
+            wanted["resourceSubscriptions"] = self._uris
+        self._bridge.ask(wire_id, "subscriptions/listen", {"notifications": Raw(frame.encode(wanted))})
+
+    def acknowledged(self, meta: dict[str, Raw], params: dict[str, Raw]) -> None:
+        """The new stream stands: the old one ends, and those who waited are answered."""
+        stream = self._opening
+        if stream is None or number_of(bytes(meta.get(META_SUBSCRIPTION_ID, Raw(b"")))) != stream.wire_id:
+            return
+        granted = frame.members(params.get("notifications")) or {}
+        followed = frame.tree(granted["resourceSubscriptions"]) if "resourceSubscriptions" in granted else []
+        stream.followed = [uri for uri in stream.uris if isinstance(followed, list) and uri in followed]
+        stream.honoured = [name for name in stream.changes if bytes(granted.get(name, Raw(b""))) == b"true"]
+        self._end_current()
+        self._current, self._opening = stream, None
+        self._retry, self._lost = _FIRST_RETRY, False
+        for uri in stream.uris:
+            for client_id in self._waiting.pop(uri, ()):
+                if uri in stream.followed:
+                    self._bridge.answer(client_id, "result", b"{}")
+                else:
+                    self._bridge.answer(client_id, "error", errors.not_followed(uri).encode())
+        self._uris = [uri for uri in self._uris if uri in stream.followed or uri not in stream.uris]
+        if stream.again:
+            self._look_again(stream)
+        if self._stale:
+            self._renew()
+
+    def _look_again(self, stream: _Stream) -> None:
+        for name in stream.honoured:
+            self._bridge.tell(LIST_CHANGES[name][1], None)
+        for uri in stream.followed:
+            self._bridge.tell(UPDATED, frame.encode({"uri": uri}))
+
+    def _end_current(self) -> None:
+        if self._current is not None:
+            self._bridge.cancel(self._current.wire_id, "another stream takes its place")
+            self._current = None
+
+    def carries(self, meta: dict[str, Raw]) -> bool:
+        """Whether a notification comes on the stream that counts."""
+        number = number_of(bytes(meta.get(META_SUBSCRIPTION_ID, Raw(b""))))
+        return self._current is not None and number == self._current.wire_id
+
+    def ended(self, wire_id: int, why: str) -> bool:
+        """The server has ended a stream, or refused it; False if it was none of ours."""
+        if self._opening is not None and wire_id == self._opening.wire_id:
+            waiting, self._waiting = self._waiting, {}
+            self._opening = None
+            for client_id in (client_id for ids in waiting.values() for client_id in ids):
+                self._bridge.answer(client_id, "error", errors.server_fault(f"The server opened no stream: {why}").encode())
+            self._uris = [uri for uri in self._uris if uri not in waiting]
+        elif self._current is not None and wire_id == self._current.wire_id:
+            self._current = None
+        else:
+            return False
+        self._come_back()
+        return True
+
+    def process_lost(self) -> None:
+        """The process is gone, and the streams with it."""
+        had = self._opening or self._current
+        self._opening = self._current = None
+        if had is not None or self._waiting:
+            self._come_back()
+
+    def process_closed(self) -> None:
+        """The process was closed by us: the next one that is started gets the stream."""
+        self._opening = self._current = None
+        self._lost = True
+
+    def process_opened(self) -> None:
+        """There is a process again."""
+        if self._lost:
+            self.on_timer()
+
+    def _come_back(self) -> None:
+        self._lost = True
+        if self._changes or self._uris:
+            self._context.timer("down-listen", self._retry)
+            self._retry = min(self._retry * 2, _LAST_RETRY)
+
+    def on_timer(self) -> None:
+        """Time to try again."""
+        if self._current is None and self._opening is None:
+            self._renew()
+
+    @property
+    def waits(self) -> bool:
+        """Whether a client waits for the stream."""
+        return bool(self._waiting)
+
+    def give_up(self, refusal: errors.Refusal) -> None:
+        """Answer everybody who waits."""
+        waiting, self._waiting = self._waiting, {}
+        for client_id in (client_id for ids in waiting.values() for client_id in ids):
+            self._bridge.answer(client_id, "error", refusal.encode())

@@ -1,0 +1,436 @@
+"""DowngradeServer: a server of 2026-07-28 shown to one legacy client (2024-11-05 … 2025-11-25).
+
+Theory of operation. The client has a handshake and a session, the server has neither: ``initialize`` is answered from
+``server/discover``, and what the client said of itself is stamped on every request. ``ping`` and the log level are answered
+here, subscriptions ride on one stream (``down_stream``), ``input_required`` becomes questions on the call's own stream
+(``down_questions``). The server's process holds nothing of the client's between two requests: when it dies, its calls fail and
+the next request starts another.
+
+It is driven like a ``Relay`` and can take one's place; ``told`` is handed each frame for the client, with the id of the request
+that it answers, and that of the call that it belongs to.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from msgspec import Raw, Struct
+
+from dragoman import chain, downchain, errors, frame, shape
+from dragoman.bridge import effects
+from dragoman.bridge.broken import ids_in, looks_like_frame, shown
+from dragoman.bridge.context import Context
+from dragoman.bridge.down_calls import DownCall
+from dragoman.bridge.down_handshake import Hello, initialize_result
+from dragoman.bridge.down_hearing import DownHearing
+from dragoman.bridge.down_questions import DownQuestions
+from dragoman.bridge.down_stream import DownStream
+from dragoman.bridge.ids import number_of
+from dragoman.bridge.patience import Patience
+from dragoman.bridge.relay import Told
+from dragoman.bridge.session import Answer, Waiter
+from dragoman.errors import Refusal
+from dragoman_specs.names import LOG_LEVELS, META_LOG_LEVEL
+from dragoman_specs.version import LATEST_LEGACY, Version
+
+_SWALLOWED = frozenset(("notifications/roots/list_changed", "notifications/progress"))
+_NOT_LEGACY = frozenset(("server/discover", "subscriptions/listen"))
+_TOOLS = 10_000
+
+
+class _Typed(Struct):
+    result_type: Any = msgspec.field(name="resultType", default="complete")
+
+
+_type_of = msgspec.json.Decoder(_Typed).decode
+
+
+class DowngradeServer:
+    """See the module. ``number`` is the server process, None while there is none."""
+
+    def __init__(self, context: Context, told: Told, number: int | None = None) -> None:
+        self.context = context
+        self.number = number
+        self.level: str | None = None
+        self.stream = DownStream(self)
+        self._told = told
+        self._hello: Hello | None = None
+        self._declared: dict[str, Raw] = {}
+        self._initialized = False
+        self._calls: dict[bytes, DownCall] = {}
+        self._by_wire: dict[int, DownCall] = {}
+        self._own: dict[int, Waiter] = {}
+        self._outputs: dict[str, bytes] = {}
+        self._patience: Patience[int] = Patience(context, "down-late")
+        self._questions = DownQuestions(self)
+        self._hearing = DownHearing(self)
+
+    # -- facts -----------------------------------------------------------------------------------------------------
+
+    @property
+    def revision(self) -> Version | None:
+        """What the handshake has agreed on; None before that."""
+        return self._hello.revision if self._hello is not None and self._initialized else None
+
+    @property
+    def speaks(self) -> Version:
+        """The revision that the client is spoken to in."""
+        return LATEST_LEGACY if self._hello is None else self._hello.revision
+
+    @property
+    def capabilities(self) -> dict[str, Any]:
+        """The client's, as a modern server knows them."""
+        return {} if self._hello is None else self._hello.capabilities
+
+    @property
+    def idle(self) -> bool:
+        """Whether nobody waits for an answer."""
+        return not self._calls and not self._own and not self.stream.waits
+
+    @property
+    def oldest(self) -> DownCall | None:
+        """The call that the server has worked on longest."""
+        return next(iter(self._by_wire.values()), None)
+
+    def in_progress(self, wire_id: int) -> DownCall | None:
+        """The call whose round has this id; it is alive."""
+        self._patience.alive(wire_id)
+        return self._by_wire.get(wire_id)
+
+    def forget_tools(self) -> None:
+        """The list of tools has changed."""
+        self._outputs.clear()
+
+    # -- from the client -----------------------------------------------------------------------------------------------
+
+    def from_client(self, message: frame.Frame | list[frame.Frame], line: bytes) -> None:
+        """A message of the client's."""
+        if isinstance(message, list):
+            for item in message:
+                self.from_client(item, line)
+        elif isinstance(message, frame.Request):
+            self._request(message)
+        elif isinstance(message, frame.Notification):
+            self._notified(message)
+        elif isinstance(message, frame.Result | frame.Failure):
+            self._questions.answered(message)
+
+    def _request(self, request: frame.Request) -> None:
+        method = request.method
+        if frame.id_key(request.id) in self._calls:
+            self.refuse(request.id, errors.id_in_use())
+        elif method == "ping":
+            self.answer(request.id, "result", b"{}")
+        elif method == "initialize":
+            self.initialize(request, None)
+        elif not self._initialized:
+            self.refuse(request.id, errors.not_initialized())
+        elif method == "logging/setLevel":
+            self._set_level(request)
+        elif method in ("resources/subscribe", "resources/unsubscribe"):
+            self._subscribe(request)
+        elif method in _NOT_LEGACY or method.startswith("tasks/"):
+            self.refuse(request.id, errors.unknown_method(method))
+        else:
+            self._start(request)
+
+    def initialize(self, request: frame.Request, discovered: Raw | None) -> None:
+        """The client's handshake; ``discovered`` is the server's ``DiscoverResult``, if it was asked before."""
+        hello = self._hello = Hello(request)
+        if discovered is not None:
+            self._discovered(hello, frame.Result(request.id, discovered))
+            return
+        wire_id = self.context.ids.wire()
+        self._own[wire_id] = lambda answer: self._discovered(hello, answer)
+        self.ask(wire_id, "server/discover", {})
+
+    def _discovered(self, hello: Hello, answer: Answer) -> None:
+        if isinstance(answer, frame.Failure):
+            why = frame.text((frame.members(answer.error) or {}).get("message")) or "no message"
+            self.refuse(hello.client_id, errors.server_fault(f"The server did not answer server/discover: {why}"))
+            return
+        members = frame.members(answer.result) or {}
+        self._declared = frame.members(members.get("capabilities")) or {}
+        result = initialize_result(self.context, hello, members)
+        self._initialized = True
+        self.context.worked()
+        self.answer(hello.client_id, "result", result)
+
+    def _set_level(self, request: frame.Request) -> None:
+        level = frame.text((frame.members(request.params) or {}).get("level"))
+        if level in LOG_LEVELS:
+            self.level = level
+            self.answer(request.id, "result", b"{}")
+        else:
+            self.refuse(request.id, errors.invalid_params(f"level must be one of {', '.join(LOG_LEVELS)}"))
+
+    def _subscribe(self, request: frame.Request) -> None:
+        uri = frame.text((frame.members(request.params) or {}).get("uri"))
+        declared = frame.members(self._declared.get("resources")) or {}
+        if bytes(declared.get("subscribe", Raw(b"false"))) != b"true":
+            self.refuse(request.id, errors.unknown_method(request.method))
+        elif uri is None:
+            self.refuse(request.id, errors.invalid_params("uri must be a string"))
+        elif request.method == "resources/subscribe":
+            self.stream.subscribe(request.id, uri)
+        else:
+            self.stream.unsubscribe(request.id, uri)
+
+    def _start(self, request: frame.Request) -> None:
+        params = frame.members(request.params)
+        if params is None:
+            self.refuse(request.id, errors.invalid_params("params must be an object"))
+            return
+        call = DownCall(self.context.ids.call(), request, params)
+        self._calls[frame.id_key(request.id)] = call
+        self.send(call)
+
+    def _notified(self, note: frame.Notification) -> None:
+        params = frame.members(note.params) or {}
+        if note.method == "notifications/cancelled":
+            target = bytes(params.get("requestId", Raw(b"null")))
+            call = self._calls.get(frame.id_key(target)) if frame.valid_id(target) else None
+            if call is not None:
+                self._drop(call, frame.text(params.get("reason")) or "cancelled by the client")
+        elif note.method == "notifications/initialized":
+            self.stream.begin(self._declared)
+        elif note.method not in _SWALLOWED and self.number is not None:
+            self.context.to_server(self.number, frame.notification(note.method, None if note.params is None else bytes(note.params)))
+
+    def _drop(self, call: DownCall, reason: str) -> None:
+        """Nobody waits for the call any more."""
+        self._calls.pop(frame.id_key(call.client_id), None)
+        self._questions.withdraw(call, reason)
+        if self._by_wire.pop(call.wire_id, None) is not None:
+            self._patience.end(call.wire_id)
+            self.cancel(call.wire_id, reason)
+
+    def forget(self, client_id: bytes) -> None:
+        """A request has been answered otherwise."""
+        call = self._calls.get(frame.id_key(client_id))
+        if call is not None:
+            self._drop(call, "it was answered otherwise")
+
+    # -- to the server -------------------------------------------------------------------------------------------------
+
+    @property
+    def _stamps(self) -> dict[str, Raw]:
+        stamps = {} if self._hello is None else self._hello.stamps
+        return stamps if self.level is None else {**stamps, META_LOG_LEVEL: Raw(frame.encode(self.level))}
+
+    def send(self, call: DownCall) -> None:
+        """The next round of a call."""
+        session = self._open()
+        if session is None:
+            self.fail(call, errors.server_fault(self.context.restarts.why(self.context.now)))
+            return
+        wire_id = self.context.ids.wire()
+        self._by_wire[wire_id] = call
+        self._patience.begin(wire_id)
+        self.context.to_server(session, call.request(wire_id, self._stamps))
+
+    def ask(self, wire_id: int, method: str, params: dict[str, Raw]) -> None:
+        """A request of the bridge's own, under the client's stamps."""
+        session = self._open()
+        if session is None:
+            why = self.context.restarts.why(self.context.now)
+            self._answered(frame.Failure(b"%d" % wire_id, Raw(errors.server_fault(why).encode())))
+            return
+        stamped = {**params, "_meta": Raw(frame.encode(self._stamps))}
+        self.context.to_server(session, frame.request(b"%d" % wire_id, method, frame.encode(stamped)))
+
+    def _open(self) -> int | None:
+        if self.number is None and not self.context.restarts.pause(self.context.now):
+            self.number = self.context.ids.session()
+            self.context.open(self.number)
+            self.stream.process_opened()
+        return self.number
+
+    def cancel(self, wire_id: int, reason: str) -> None:
+        """Tell the server that nobody waits for a request."""
+        if self.number is not None:
+            params = frame.encode({"requestId": wire_id, "reason": reason})
+            self.context.to_server(self.number, frame.notification("notifications/cancelled", params))
+
+    # -- from the server -----------------------------------------------------------------------------------------------
+
+    def from_server(self, line: bytes) -> None:
+        """A line of the server's."""
+        message = frame.parse(line, lenient=True)
+        if isinstance(message, frame.Result | frame.Failure):
+            self._answered(message)
+        elif isinstance(message, frame.Notification):
+            self._hearing.hear(message)
+        elif isinstance(message, frame.Request) and self.number is not None:
+            self.context.refuse_server(self.number, message.id, errors.unknown_method(message.method))
+        elif isinstance(message, frame.Malformed):
+            self._broken(line, errors.unreadable_answer(message.message))
+        elif isinstance(message, list):
+            self.context.loss("pr0416_no_batching", "a batch from a server whose revision has none")
+
+    def _answered(self, answer: Answer) -> None:
+        wire_id = number_of(answer.id)
+        if answer.id is None and len(self._by_wire) == 1:
+            wire_id = next(iter(self._by_wire))
+        if wire_id is None:
+            self.context.loss("id", "an answer of the server's to no request in flight")
+            return
+        waiter = self._own.pop(wire_id, None)
+        call = self._by_wire.pop(wire_id, None)
+        self._patience.end(wire_id)
+        if waiter is not None:
+            waiter(answer)
+        elif call is not None:
+            call.wire_id = 0
+            self._call_answered(call, answer)
+        elif not self.stream.ended(wire_id, "it has ended it"):
+            self.context.log(effects.DEBUG, "the server has answered a request that was cancelled, or none")
+
+    def _call_answered(self, call: DownCall, answer: Answer) -> None:
+        if isinstance(answer, frame.Failure):
+            shaped = downchain.error_to_legacy(answer.error, self._crossing(call))
+            self.finish(call, "error", shaped.parts, shaped.losses)
+            return
+        try:
+            kind = _type_of(answer.result).result_type
+        except msgspec.MsgspecError:
+            kind = "complete"  # no object: the chain says so
+        if kind == "input_required":
+            self._questions.ask(call, frame.members(answer.result) or {})
+        elif kind != "complete":
+            self.fail(call, errors.invalid_result(f"2026-07-28 knows no resultType {str(kind)[:50]!r}"))
+        else:
+            self._completed(call, answer.result)
+
+    def _completed(self, call: DownCall, result: Raw) -> None:
+        if call.method == "tools/list":
+            self._learn(result)
+        shaped = downchain.result_to_legacy(result, self._crossing(call))
+        if isinstance(shaped, chain.Fault):
+            self.context.loss(shaped.change, shaped.message)
+            self.fail(call, errors.invalid_result(shaped.message))
+        else:
+            self.finish(call, "result", shaped.parts, shaped.losses)
+
+    def _crossing(self, call: DownCall) -> chain.Crossing:
+        schema = self._outputs.get(call.name, b"") if call.name is not None else b""
+        strict = self.context.options.strict
+        return chain.Crossing(call.method, self.speaks, name=call.name, uri=call.uri, strict=strict, output_schema=schema)
+
+    def _learn(self, result: Raw) -> None:
+        """What a list says of the tools' structured results."""
+        for item in shape.items((frame.members(result) or {}).get("tools", Raw(b"[]"))) or ():
+            tool = frame.members(item) or {}
+            name = frame.text(tool.get("name"))
+            if name is None:
+                continue
+            self._outputs.pop(name, None)
+            if "outputSchema" in tool and len(self._outputs) < _TOOLS:
+                self._outputs[name] = bytes(tool["outputSchema"])
+
+    # -- to the client -------------------------------------------------------------------------------------------------
+
+    def finish(self, call: DownCall, member: str, value: tuple[bytes | memoryview, ...], losses: tuple[chain.Loss, ...] = ()) -> None:
+        """The call's outcome, in parts."""
+        for loss in losses:
+            self.context.loss(loss.change, loss.detail)
+        self._calls.pop(frame.id_key(call.client_id), None)
+        if self._by_wire.pop(call.wire_id, None) is not None:
+            self._patience.end(call.wire_id)
+        self.answer(call.client_id, member, *value)
+
+    def fail(self, call: DownCall, refusal: Refusal) -> None:
+        """The call ends with an error."""
+        self.finish(call, "error", (refusal.encode(),))
+
+    def refuse(self, client_id: bytes, refusal: Refusal) -> None:
+        """Answer a request with an error."""
+        self.answer(client_id, "error", refusal.encode())
+
+    def answer(self, client_id: bytes, member: str, *value: bytes | memoryview) -> None:
+        """Answer a request of the client's; whoever carries it may look into an answer of one part."""
+        whole = Raw(value[0]) if len(value) == 1 and isinstance(value[0], bytes) else Raw(b"{}")
+        if member == "result":
+            self._told(frame.Result(client_id, whole), frame.result(client_id, *value), client_id, None)
+        else:
+            self._told(frame.Failure(client_id, whole), frame.failure(client_id, b"".join(value)), client_id, None)
+
+    def question(self, line: bytes, call: DownCall) -> None:
+        """A request for the client, which belongs to a call."""
+        message = frame.parse(line)
+        assert isinstance(message, frame.Request)
+        self._told(message, line, None, call.client_id)
+
+    def tell(self, method: str, params: bytes | None, call: DownCall | None = None) -> None:
+        """A notification for the client."""
+        note = frame.Notification(method, None if params is None else Raw(params))
+        self._told(note, frame.notification(method, params), None, None if call is None else call.client_id)
+
+    # -- time and ends -------------------------------------------------------------------------------------------------
+
+    def on_timer(self, kind: str, number: int) -> None:
+        """A timer whose name begins with ``down-``."""
+        if kind == "down-listen":
+            self.stream.on_timer()
+        elif kind == "down-late":
+            self._sweep()
+        else:
+            call = next((call for call in self._calls.values() if call.number == number), None)
+            if kind == "down-pace" and call is not None and not call.wire_id:
+                self.send(call)
+            elif kind == "down-ask" and call is not None and call.questions:
+                self._questions.end(call, "The client did not answer in time")
+
+    def _sweep(self) -> None:
+        for wire_id in self._patience.expired():
+            call = self._by_wire.get(wire_id)
+            if call is not None:
+                refusal = errors.server_slow(call.method, self.context.options.request_timeout or 0.0)
+                self.cancel(wire_id, refusal.message)
+                self.fail(call, refusal)
+
+    def too_long(self, head: bytes, size: int) -> None:
+        """A line over the limit was skipped."""
+        self._broken(head, errors.answer_too_long(size), whole=False)
+
+    def _broken(self, line: bytes, refusal: Refusal, *, whole: bool = True) -> None:
+        if not looks_like_frame(line):
+            self.context.noise(shown(line))
+            return
+        self.context.invalid(f"a line that is no valid message: {shown(line)}")
+        ids = [number_of(text) for text in ids_in(line, whole=whole)]
+        wire_id = next((number for number in ids if number in self._by_wire), None)
+        if not ids and len(self._by_wire) == 1:
+            wire_id = next(iter(self._by_wire))
+        if wire_id is None:
+            self.context.loss("framing", f"{refusal.message}; whose it was could not be told")
+        else:
+            self.fail(self._by_wire[wire_id], refusal)
+
+    def lost(self, reason: str) -> None:
+        """The process is gone: what was in flight fails, the rest goes on."""
+        self.number = None
+        refusal = errors.server_ended(reason)
+        if not self._initialized:
+            self.context.failed(refusal.message)
+        self.context.unserved = True
+        self.context.log(effects.ERROR, f"the server's process has ended: {reason}")
+        own, self._own = self._own, {}
+        for wire_id, waiter in own.items():
+            waiter(frame.Failure(b"%d" % wire_id, Raw(refusal.encode())))
+        for call in list(self._by_wire.values()):
+            self.fail(call, refusal)
+        self.stream.process_lost()
+
+    def leave(self) -> None:
+        """The process is closed by us; the next request starts another."""
+        self.number = None
+        self.stream.process_closed()
+
+    def give_up(self, refusal: Refusal) -> None:
+        """Answer everybody who waits with an error."""
+        for call in list(self._calls.values()):
+            self._questions.withdraw(call, refusal.message)
+            self.fail(call, refusal)
+        self.stream.give_up(refusal)

@@ -1,0 +1,1 @@
+"""What revision 2025-06-18 changed."""
