@@ -1,4 +1,4 @@
-"""Notifications of a modern server on their way to a legacy client.
+"""Notifications of a modern server on their way to a legacy client, and what of it cannot be read.
 
 Progress goes to the request that owns the token; one token of the client's spans all rounds of its call and must increase over
 them all. Log messages are filtered by the level that the client has set. What comes on the subscription stream goes to the session.
@@ -12,10 +12,12 @@ from msgspec import Raw
 
 from dragoman import chain, downchain, frame
 from dragoman.bridge import effects
+from dragoman.bridge.broken import ids_in, looks_like_frame, shown
 from dragoman.bridge.down_calls import DownCall
 from dragoman.bridge.down_stream import ACKNOWLEDGED, UPDATED
 from dragoman.bridge.ids import number_of
 from dragoman.bridge.listens import LIST_CHANGES
+from dragoman.errors import Refusal
 from dragoman_specs.names import LOG_LEVELS, META_SUBSCRIPTION_ID, PROGRESS_TOKEN
 
 if TYPE_CHECKING:
@@ -42,7 +44,7 @@ class DownHearing:
             stream.ended(number_of(bytes(params.get("requestId", Raw(b"")))) or 0, "it has ended it")
         elif note.method in _CHANGES or note.method == UPDATED:
             if note.method == "notifications/tools/list_changed":
-                self._bridge.forget_tools()
+                self._bridge.outputs.forget()
             if stream.carries(meta):
                 self._pass_on(note, None)
         elif note.method == "notifications/progress":
@@ -83,3 +85,15 @@ class DownHearing:
             self._context.loss(shaped.change, shaped.message)
         else:
             self._bridge.tell(note.method, shaped.raw or None, call)
+
+    def broken(self, line: bytes, refusal: Refusal, *, whole: bool = True) -> None:
+        """A line that could not be read: its owner hears of it; text goes to the operator."""
+        if not looks_like_frame(line):
+            self._context.noise(shown(line))
+            return
+        self._context.invalid(f"a line that is no valid message: {shown(line)}")
+        call = self._bridge.owner([number_of(text) for text in ids_in(line, whole=whole)])
+        if call is None:
+            self._context.loss("framing", f"{refusal.message}; whose it was could not be told")
+        else:
+            self._bridge.fail(call, refusal)

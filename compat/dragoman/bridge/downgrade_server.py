@@ -17,9 +17,8 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
-from dragoman import chain, downchain, errors, frame, shape
+from dragoman import chain, downchain, errors, frame
 from dragoman.bridge import effects
-from dragoman.bridge.broken import ids_in, looks_like_frame, shown
 from dragoman.bridge.context import Context
 from dragoman.bridge.down_calls import DownCall
 from dragoman.bridge.down_handshake import Hello, initialize_result
@@ -27,6 +26,7 @@ from dragoman.bridge.down_hearing import DownHearing
 from dragoman.bridge.down_questions import DownQuestions
 from dragoman.bridge.down_stream import DownStream
 from dragoman.bridge.ids import number_of
+from dragoman.bridge.outputs import Outputs
 from dragoman.bridge.patience import Patience
 from dragoman.bridge.relay import Told
 from dragoman.bridge.session import Answer, Waiter
@@ -36,7 +36,6 @@ from dragoman_specs.version import LATEST_LEGACY, Version
 
 _SWALLOWED = frozenset(("notifications/roots/list_changed", "notifications/progress"))
 _NOT_LEGACY = frozenset(("server/discover", "subscriptions/listen"))
-_TOOLS = 10_000
 
 
 class _Typed(Struct):
@@ -54,6 +53,7 @@ class DowngradeServer:
         self.number = number
         self.level: str | None = None
         self.stream = DownStream(self)
+        self.outputs = Outputs()
         self._told = told
         self._hello: Hello | None = None
         self._declared: dict[str, Raw] = {}
@@ -61,7 +61,6 @@ class DowngradeServer:
         self._calls: dict[bytes, DownCall] = {}
         self._by_wire: dict[int, DownCall] = {}
         self._own: dict[int, Waiter] = {}
-        self._outputs: dict[str, bytes] = {}
         self._patience: Patience[int] = Patience(context, "down-late")
         self._questions = DownQuestions(self)
         self._hearing = DownHearing(self)
@@ -97,10 +96,6 @@ class DowngradeServer:
         """The call whose round has this id; it is alive."""
         self._patience.alive(wire_id)
         return self._by_wire.get(wire_id)
-
-    def forget_tools(self) -> None:
-        """The list of tools has changed."""
-        self._outputs.clear()
 
     # -- from the client -----------------------------------------------------------------------------------------------
 
@@ -265,7 +260,7 @@ class DowngradeServer:
         elif isinstance(message, frame.Request) and self.number is not None:
             self.context.refuse_server(self.number, message.id, errors.unknown_method(message.method))
         elif isinstance(message, frame.Malformed):
-            self._broken(line, errors.unreadable_answer(message.message))
+            self._hearing.broken(line, errors.unreadable_answer(message.message))
         elif isinstance(message, list):
             self.context.loss("pr0416_no_batching", "a batch from a server whose revision has none")
 
@@ -305,7 +300,7 @@ class DowngradeServer:
 
     def _completed(self, call: DownCall, result: Raw) -> None:
         if call.method == "tools/list":
-            self._learn(result)
+            self.outputs.learn(result)
         shaped = downchain.result_to_legacy(result, self._crossing(call))
         if isinstance(shaped, chain.Fault):
             self.context.loss(shaped.change, shaped.message)
@@ -314,20 +309,8 @@ class DowngradeServer:
             self.finish(call, "result", shaped.parts, shaped.losses)
 
     def _crossing(self, call: DownCall) -> chain.Crossing:
-        schema = self._outputs.get(call.name, b"") if call.name is not None else b""
-        strict = self.context.options.strict
+        schema, strict = self.outputs.of(call.name), self.context.options.strict
         return chain.Crossing(call.method, self.speaks, name=call.name, uri=call.uri, strict=strict, output_schema=schema)
-
-    def _learn(self, result: Raw) -> None:
-        """What a list says of the tools' structured results."""
-        for item in shape.items((frame.members(result) or {}).get("tools", Raw(b"[]"))) or ():
-            tool = frame.members(item) or {}
-            name = frame.text(tool.get("name"))
-            if name is None:
-                continue
-            self._outputs.pop(name, None)
-            if "outputSchema" in tool and len(self._outputs) < _TOOLS:
-                self._outputs[name] = bytes(tool["outputSchema"])
 
     # -- to the client -------------------------------------------------------------------------------------------------
 
@@ -392,21 +375,13 @@ class DowngradeServer:
 
     def too_long(self, head: bytes, size: int) -> None:
         """A line over the limit was skipped."""
-        self._broken(head, errors.answer_too_long(size), whole=False)
+        self._hearing.broken(head, errors.answer_too_long(size), whole=False)
 
-    def _broken(self, line: bytes, refusal: Refusal, *, whole: bool = True) -> None:
-        if not looks_like_frame(line):
-            self.context.noise(shown(line))
-            return
-        self.context.invalid(f"a line that is no valid message: {shown(line)}")
-        ids = [number_of(text) for text in ids_in(line, whole=whole)]
-        wire_id = next((number for number in ids if number in self._by_wire), None)
+    def owner(self, ids: list[int | None]) -> DownCall | None:
+        """The call that a broken answer belongs to: by its id, or, where none can be read, the only one there is."""
         if not ids and len(self._by_wire) == 1:
-            wire_id = next(iter(self._by_wire))
-        if wire_id is None:
-            self.context.loss("framing", f"{refusal.message}; whose it was could not be told")
-        else:
-            self.fail(self._by_wire[wire_id], refusal)
+            return self.oldest
+        return next((self._by_wire[number] for number in ids if number in self._by_wire), None)
 
     def lost(self, reason: str) -> None:
         """The process is gone: what was in flight fails, the rest goes on."""

@@ -24,7 +24,7 @@ from dragoman.http.delivery import Delivery
 from dragoman.http.exchange import Exchange
 from dragoman.http.flights import Batch, Flight, Flights
 from dragoman.http.memory import Memory
-from dragoman.http.reading import progress_token, refusal_of, split
+from dragoman.http.reading import progress_token, readdressed, refusal_of, split
 from dragoman.http.shared import Shared
 from dragoman.http.streams import Stream
 from dragoman_specs.version import Version
@@ -133,8 +133,7 @@ class LegacySession:
         self._forward(message, line)
 
     def _is_free(self, exchange: Exchange, requests: list[frame.Request]) -> bool:
-        taken = self._flights.taken(requests)
-        if taken is not None:
+        if (taken := self._flights.taken(requests)) is not None:
             exchange.answer(frame.failure(taken, errors.id_in_use().encode()), 400)
         return taken is None
 
@@ -242,11 +241,8 @@ class LegacySession:
 
     def from_server(self, _session: int, line: bytes) -> None:
         """A line of the server's; a batch of it is taken apart, since its messages may belong to different streams."""
-        if line.lstrip()[:1] != b"[":
-            self._server.from_server(line)
-            return
-        for raw in split(line):
-            if raw.lstrip()[:1] == b"[":
+        for raw in split(line) if line.lstrip()[:1] == b"[" else (line,):
+            if raw is not line and raw.lstrip()[:1] == b"[":
                 self.context.loss("framing", "an entry of a batch that is no message")
             else:
                 self._server.from_server(raw)
@@ -276,10 +272,7 @@ class LegacySession:
             self.context.loss("id", "an answer of the server's to no request in flight")
             return
         self._server.forget(flight.client_id)
-        if isinstance(answer, frame.Result):
-            self._answered(flight.key, answer, frame.result(flight.client_id, answer.result))
-        else:
-            self._answered(flight.key, answer, frame.failure(flight.client_id, bytes(answer.error)))
+        self._answered(flight.key, answer, readdressed(answer, flight.client_id))
 
     def _answered(self, key: bytes, message: frame.Frame | list[frame.Frame], line: bytes) -> None:
         if self._memory.is_hello(key):

@@ -40,3 +40,10 @@ def progress_token(params: Raw | None) -> bytes | None:
 def refusal_of(entry: frame.Malformed) -> bytes:
     """The answer to an entry of a batch that is no message; 2025-03-26, which alone has batches, knows JSON-RPC's null id."""
     return frame.failure(entry.id or b"null", frame.error(entry.code, entry.message))[:-1]
+
+
+def readdressed(answer: frame.Result | frame.Failure, client_id: bytes) -> bytes:
+    """A server's answer as a line under the id that its request really has."""
+    if isinstance(answer, frame.Result):
+        return frame.result(client_id, answer.result)
+    return frame.failure(client_id, bytes(answer.error))

@@ -16,18 +16,17 @@ TOP = f"""{_WRAP_USAGE}
        dragoman serve --help
        dragoman --version
 
-Lets MCP clients of any revision use a stdio server of any older revision, unchanged.
+Lets MCP clients of any revision use a stdio server of the other era, unchanged.
 
-  wrap   serves over stdin and stdout, to a client of 2026-07-28; one that opens with initialize is passed through
+  wrap   serves over stdin and stdout; where client and server speak the same era, what they say is passed through
   serve  serves over HTTP, to clients of every revision at the same time
 """
 
 _WRAP_HEAD = f"""{_WRAP_USAGE}
 
-Starts the MCP server COMMAND, of any revision from 2024-11-05 to 2025-11-25, and serves it over stdin and stdout to a
-client of 2026-07-28. A client that opens with initialize is passed through, and so is a client of 2026-07-28 to a server
-that speaks 2026-07-28 only; such a server is not yet translated for older clients. Everything after -- is the command,
-started without a shell.
+Starts the MCP server COMMAND and serves it over stdin and stdout: a server of 2024-11-05 to 2025-11-25 to a client of
+2026-07-28, and one that speaks 2026-07-28 only to a client that opens with initialize. Where both speak the same era, what
+they say is passed through. Everything after -- is the command, started without a shell.
 
 In the host's configuration put dragoman before the command. Before:
 
