@@ -298,3 +298,15 @@ def test_without_time_limits_nothing_is_given_up(converse: Converse) -> None:
     talk.call("slow", id=2, requestState=talk.result_of(1)["requestState"], inputResponses=answers)
     talk.reply("tools/call", TEXT)
     assert talk.result_of(2)["content"] == TEXT["content"]
+
+
+def test_subscription_that_is_never_answered_does_not_hold_up_the_session_that_replaces_its_own(converse: Converse) -> None:
+    talk = converse(capabilities={"resources": {"subscribe": True}, "tools": {}})
+    talk.client("subscriptions/listen", {"notifications": {"resourceSubscriptions": ["a:1"]}}, id=1, capabilities={})
+    talk.handshake()
+    talk.call("asker", id=2, capabilities=ALL_CAPABILITIES)
+    talk.pass_time(6)
+    assert len(talk.opened) == 2
+    talk.handshake()
+    talk.reply("tools/call", TEXT)
+    assert "result" in talk.answer_to(2)

@@ -20,7 +20,7 @@ def test_announced_length_over_the_limit_is_refused_before_the_body(serve):
         connection.send(post(b"").replace(b"Content-Length: 0", b"Content-Length: 1025"))
         answer = connection.answer()
         assert (answer.status, answer.fields["connection"]) == (413, "close")
-        assert answer.frame["error"]["message"] == "Bad request: the body is longer than 1024 bytes"
+        assert answer.frame["error"]["message"] == "Bad request: the body is longer than 1024 bytes (--max-body)"
         assert connection.ended
 
 

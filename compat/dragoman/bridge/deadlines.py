@@ -71,7 +71,9 @@ class Deadlines:
             entry = session.pending.get(wire_id)
             late = session.late.pop(wire_id, None)
             if entry is not None and late is not None:
+                session.overdue.add(wire_id)
                 late()
+                self._bridge.pool.settled(session)
             elif entry is not None and not isinstance(entry, Call):
                 del session.pending[wire_id]
                 if session.phase == READY:

@@ -36,10 +36,11 @@ _REMEMBERED_BYTES = 16 << 20
 _ENDED = 1024
 _MAY_RUN_AGAIN = frozenset({"expired", "server_exited", "restarted", "unknown"})
 _WHY = {
-    "tampered": "requestState is not one that this bridge has issued, or was changed on the way: send it back byte for byte",
+    "tampered": "requestState is not one that this bridge has issued to this caller, or was changed on the way: "
+    "send it back byte for byte, under the same credentials",
     "foreign": "requestState belongs to another request: retry the call that it was issued for, with the same name and arguments",
     "replayed": "requestState was used before: it is good for one set of answers; use the one of the newest answer",
-    "expired": "the question's time ran out, so the call is no longer held: call again without requestState",
+    "expired": "the question's time ran out, or too many calls waited, so the call is no longer held: call again without requestState",
     "cancelled": "the call was cancelled and is no longer held: call again without requestState",
     "server_exited": "the server's process has ended, so the call is no longer held: call again without requestState",
     "restarted": "the bridge was restarted, so the call is no longer held: call again without requestState",

@@ -131,13 +131,13 @@ class Pool:
         idle = [
             session
             for session in self._by_number.values()
-            if session.used_at <= since and not session.pending and session.phase == READY and not self._pinned(session)
+            if session.used_at <= since and not session.busy and session.phase == READY and not self._pinned(session)
         ]
         return sorted(idle, key=lambda session: session.used_at)
 
     def _make_room(self, newcomer: Session) -> bool:
         for session in list(self._by_key.values()):
-            if session is not newcomer and not session.pending and session.phase != STARTING and not self._pinned(session):
+            if session is not newcomer and not session.busy and session.phase != STARTING and not self._pinned(session):
                 self.drop(session)
                 return True
         return False
@@ -159,7 +159,7 @@ class Pool:
 
     def settled(self, session: Session) -> None:
         """The session has one request less in flight; one that is to be replaced ends with the last."""
-        if session.pending or session.phase == STARTING:
+        if session.busy or session.phase == STARTING:
             return
         following = self._successors.pop(session.number, None)
         if following is not None:
@@ -189,7 +189,7 @@ class Pool:
     def make_way(self) -> None:
         """A legacy connection needs a process: end those that have served nothing but discovery and lists."""
         for session in self.sessions():
-            if not session.pending and session.phase != STARTING and self._replaceable(session):
+            if not session.busy and session.phase != STARTING and self._replaceable(session):
                 self.drop(session)
 
     def _forget(self, session: Session) -> None:

@@ -54,6 +54,7 @@ class Session:
         self._declared: dict[str, Any] = {}
         self.pending: dict[int, Call | Waiter] = {}
         self.late: dict[int, Callable[[], None]] = {}
+        self.overdue: set[int] = set()  # requests of the bridge's own whose answer nobody waits for, though it may come
         self.given_up: dict[int, bool] = {}
         self.held: list[Callable[[], None]] = []
         self.turns = Turns(strict=context.options.one_call_per_session)
@@ -195,6 +196,11 @@ class Session:
         self.given_up[wire_id] = True
         if len(self.given_up) > _GIVEN_UP:
             del self.given_up[next(iter(self.given_up))]
+
+    @property
+    def busy(self) -> bool:
+        """Whether an answer of the server's is waited for."""
+        return any(wire_id not in self.overdue for wire_id in self.pending)
 
     def calls(self) -> list[Call]:
         """The client's requests in flight on this session, oldest first."""

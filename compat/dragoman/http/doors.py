@@ -35,6 +35,7 @@ _METHODS = {"POST", "GET", "DELETE"}
 _ALLOW = (b"allow", b"POST, GET, DELETE, OPTIONS")
 _RETRY_AFTER = (b"retry-after", b"5")
 _UNKNOWN = -1
+_ERRORS = 400
 _MOST_ENTRIES = 1000  # of one batch
 
 
@@ -53,6 +54,12 @@ class Doors:
 
     def head(self, request: HttpRequest) -> Rejection | int:
         """See ``HttpFace.head``."""
+        verdict = self._head(request)
+        if isinstance(verdict, Rejection) and verdict.status >= _ERRORS:
+            self._face.log(f"refused with {verdict.status}: {verdict.body[:300].decode(errors='replace')}")
+        return verdict
+
+    def _head(self, request: HttpRequest) -> Rejection | int:
         fields = request.fields
         if request.place not in self._paths:
             return plain(404, f"nothing is served here; the MCP endpoint is {self._http.path}")
@@ -117,6 +124,7 @@ class Doors:
             self._session_request(exchange, request, principal)
 
     def _reject(self, exchange: Exchange, rejection: Rejection) -> None:
+        self._face.log(f"refused with {rejection.status}: {rejection.body[:300].decode(errors='replace')}")
         exchange.respond(rejection.status, rejection.body, rejection.headers)
 
     def _refuse(self, exchange: Exchange, status: int, refusal: Refusal, *headers: Header) -> None:

@@ -193,6 +193,10 @@ class HttpFace:
     def _ended(self, session: LegacySession) -> None:
         self.sessions.pop(session.id, None)
 
+    def log(self, text: str) -> None:
+        """A line for the operator who wants to know why a client is not served."""
+        self._own.log(effects.DEBUG, text)
+
     def loss(self, change: str, detail: str) -> None:
         """Something of no part's could not be carried."""
         self._own.loss(change, detail)

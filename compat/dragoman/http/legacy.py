@@ -330,6 +330,7 @@ class LegacySession:
             self._server.on_timer(kind, int(number or 0))
         elif self.phase in (OPENING, WAKING):
             why = "its server did not answer the handshake"
+            self.context.log(effects.ERROR, f"a legacy session ends: {why}")
             self.end(why, errors.server_never_started(self._shared.options.start_timeout or 0.0))
 
     def _too_late(self) -> None:

@@ -25,7 +25,7 @@ class Principals:
     def __init__(self, http: HttpOptions) -> None:
         self._shared = http.isolation == "shared"
         if http.principal_header is not None and _TOKEN.fullmatch(http.principal_header) is None:
-            raise ValueError(f"principal_header must be the name of a header field, not {http.principal_header!r}")
+            raise ValueError(f"--principal-header (principal_header) must be the name of a header field, not {http.principal_header!r}")
         self._field = None if http.principal_header is None else http.principal_header.lower().encode()
 
     def of(self, fields: Fields, *, local: bool) -> bytes | Rejection:

@@ -67,6 +67,8 @@ class Bridge:
         if sys.platform == "win32":
             raise NotImplementedError("dragoman serve needs POSIX: the event loops of Windows cannot wait for a server's pipes")
         words = [command] if isinstance(command, str) else list(command)
+        if not words or not all(isinstance(word, str) for word in words):
+            raise ValueError(f"command must be a program and its arguments, each a string, not {command!r}")
         settings.setdefault("command_label", label(words))
         self._options, self._http_options = split(settings)
         if log_level not in LEVELS:
@@ -259,7 +261,7 @@ async def _body(receive: Receive, request: HttpRequest, most: int, house: House,
 
 
 def _too_long(most: int) -> Rejection:
-    return rpc(413, None, errors.bad_http(f"the body is longer than {most} bytes"))
+    return rpc(413, None, errors.bad_http(f"the body is longer than {most} bytes (--max-body)"))
 
 
 async def _deliver(house: House, answer: Answer, receive: Receive, send: Send, *, body_read: bool) -> None:

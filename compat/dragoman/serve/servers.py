@@ -12,7 +12,7 @@ from asyncio import AbstractEventLoop
 from time import monotonic
 from typing import Protocol
 
-from dragoman.bridge.effects import DEBUG
+from dragoman.bridge.effects import DEBUG, WARNING
 from dragoman.io.child import EXIT_WAIT, Child
 from dragoman.io.launcher import Launcher
 from dragoman.io.lines import TooLong
@@ -174,6 +174,8 @@ class Servers:
         self._loop.remove_reader(self._pidfds[child])  # it stays readable from now on
         if child is self._spare:
             self._spare = None
+            child.tick(monotonic())  # reaps it
+            self._log.say(WARNING, f"the server that was started ahead of the first request has ended: {child.describe(exited=True)}")
             child.close(0.0)
         child.tick(monotonic())
         self._hearer.happened()

@@ -50,9 +50,41 @@ def split(settings: Settings) -> tuple[Options, HttpOptions]:
     unknown = sorted(given.keys() - Settings.__annotations__.keys())
     if unknown:
         raise TypeError(f"Bridge has no setting {', '.join(unknown)}")
+    for name, value in given.items():
+        _check(name, value)
     http = HttpOptions(**{name: value for name, value in given.items() if name in HttpOptions.__slots__})
     if http.isolation not in ISOLATIONS:
         raise ValueError(f"isolation is one of {', '.join(ISOLATIONS)}, not {http.isolation!r}")
-    if not http.path.startswith("/"):
-        raise ValueError(f"path must start with a slash, not be {http.path!r}")
+    _check_path(http)
     return Options(**{name: value for name, value in given.items() if name not in HttpOptions.__slots__}), http
+
+
+def _check(name: str, value: object) -> None:
+    """A value of a wrong type would only be noticed by the first client, as a fault of ours."""
+    kind = str(Settings.__annotations__[name].__forward_arg__)
+    wanted = kind.removesuffix(" | None")
+    if value is None and wanted != kind:
+        return
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    fits = {
+        "str": isinstance(value, str),
+        "bool": isinstance(value, bool),
+        "int": is_number and isinstance(value, int),
+        "float": is_number,
+        "Sequence[str]": isinstance(value, list | tuple | set | frozenset) and all(isinstance(item, str) for item in value),
+    }[wanted]
+    if not fits:
+        raise ValueError(f"{name} must be {kind}, not {value!r}")
+    if isinstance(value, int | float) and not isinstance(value, bool) and (value < 0 or (name.startswith("max_") and not value)):
+        raise ValueError(f"{name} must be {'at least 1' if name.startswith('max_') else '0 or more'}, not {value!r}")
+
+
+def _check_path(http: HttpOptions) -> None:
+    path = http.path
+    if not path.startswith("/"):
+        raise ValueError(f"path must start with a slash, not be {path!r}")
+    if not path.isascii() or not path.isprintable() or any(sign in path for sign in "?#% \\"):
+        raise ValueError(f"path must be a plain path without ?, # or %, not {path!r}")
+    http.path = path.rstrip("/") or "/"
+    if http.path == "/healthz" or (http.sse and http.path in ("/sse", "/messages")):
+        raise ValueError(f"path {http.path} is taken by another endpoint")

@@ -201,6 +201,7 @@ def parse(arguments: list[str], command: Command = WRAP) -> Config:
         word = rest.pop(0)
         if word == "--":
             break
+        _refuse_url(word)
         if not word.startswith("-") or word == "-":
             given = arguments[: len(arguments) - len(rest) - 1]
             right = command_line([*given, "--", word, *rest], command.name)
@@ -226,6 +227,7 @@ def parse(arguments: list[str], command: Command = WRAP) -> Config:
         raise UsageError(f"no server command: give it after --, {example}")
     if not rest:
         raise UsageError(f"no server command after --, {example}")
+    _refuse_url(rest[0])
     return Config(rest, values, env)
 
 
@@ -260,6 +262,11 @@ def _read(option: Option, text: str) -> object:
     if text not in kind.split("|"):
         raise UsageError(f"--{option.name} is one of {', '.join(kind.split('|'))}, not {text!r}")
     return text
+
+
+def _refuse_url(word: str) -> None:
+    if word.startswith(("http://", "https://")):
+        raise UsageError("a server behind a URL cannot be used yet: give the command that starts the server, after --")
 
 
 def _pair(name: str, text: str) -> dict[str, str]:

@@ -51,7 +51,7 @@ and in the client's configuration:
 
   {{"mcpServers": {{"files": {{"type": "http", "url": "http://127.0.0.1:8000/mcp"}}}}}}
 
-GET /healthz answers 200 while all is well. TLS is left to a reverse proxy.
+GET /healthz answers 200 while requests are taken. TLS is left to a reverse proxy.
 
 options:
 """

@@ -95,7 +95,7 @@ def _run(config: Config, sockets: list[socket.socket], launcher: Launcher) -> in
         launcher.abandon()
         return _refuse(str(fault), 2)
     _allow_connections()
-    path = config.text("path") or ""
+    path = (config.text("path") or "").rstrip("/") or "/"
     return run(bridge, sockets, f"listening on {url(config.text('host') or '', sockets, path)}")
 
 
