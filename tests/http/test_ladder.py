@@ -428,3 +428,9 @@ def test_a_modern_client_writes_no_responses(serve: Serve) -> None:
     web = serve()
     answer = web.post({"jsonrpc": "2.0", "id": 1, "result": {"_meta": envelope()}}, mcp_protocol_version=MODERN)
     assert answer.status == 400
+
+
+def test_a_notification_of_a_revision_that_is_not_served_is_400(serve: Serve) -> None:
+    web = serve()
+    answer = web.post({"jsonrpc": "2.0", "method": "notifications/x"}, mcp_protocol_version="1900-01-01")
+    assert (answer.status, answer.code) == (400, -32022)

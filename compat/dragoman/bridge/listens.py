@@ -247,6 +247,7 @@ class Listens:
         for listen in list(self._open.values()):
             self._acknowledge(listen)
             self._context.respond(listen.client_id, "result", self._bridge.answers.listen_result(listen.client_id))
+            # Over HTTP the stream ends with the result, and nothing can follow it; clients take the notification for a lost stream.
             if self._context.one_channel:
                 params = frame.encode({"requestId": Raw(listen.client_id), "reason": "the bridge is shutting down"})
                 self._context.note(listen.client_id, "notifications/cancelled", params)

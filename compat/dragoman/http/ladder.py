@@ -13,7 +13,7 @@ from __future__ import annotations
 from msgspec import Raw, Struct
 
 from dragoman import errors, frame
-from dragoman.bridge.envelope import Envelope, EnvelopeReader, Unmarked
+from dragoman.bridge.envelope import SUPPORTED, Envelope, EnvelopeReader, Unmarked
 from dragoman.bridge.relay import is_handshake
 from dragoman.errors import Refusal
 from dragoman.http.headers import compare
@@ -73,7 +73,9 @@ class Ladder:
         if isinstance(message, frame.Notification):
             is_marked = _may_be_modern(body) and _is_marked(message.params)
             if is_marked or (session is None and _names_modern(fields)):
-                return ModernNotification(message)
+                said = (fields.get(b"mcp-protocol-version") or b"").decode("latin-1")
+                is_served = not said or said in SUPPORTED
+                return ModernNotification(message) if is_served else rpc(400, None, errors.unsupported_version(said))
         if session is not None:
             return InSession(session, message)
         refusal = errors.no_http_batches() if isinstance(message, list) else errors.no_session()
