@@ -40,6 +40,7 @@ class DownStream:
     def __init__(self, bridge: DowngradeServer) -> None:
         self._bridge = bridge
         self._context = bridge.context
+        self.declared: dict[str, Raw] = {}  # the server's capabilities
         self._changes: list[str] = []
         self._uris: list[str] = []
         self._current: _Stream | None = None
@@ -49,16 +50,29 @@ class DownStream:
         self._retry = _FIRST_RETRY
         self._waiting: dict[str, list[bytes]] = {}
 
-    def begin(self, declared: dict[str, Raw]) -> None:
+    def request(self, request: frame.Request) -> None:
+        """``resources/subscribe`` or ``resources/unsubscribe``."""
+        uri = frame.text((frame.members(request.params) or {}).get("uri"))
+        resources = frame.members(self.declared.get("resources")) or {}
+        if bytes(resources.get("subscribe", Raw(b"false"))) != b"true":
+            self._bridge.refuse(request.id, errors.unknown_method(request.method))
+        elif uri is None:
+            self._bridge.refuse(request.id, errors.invalid_params("uri must be a string"))
+        elif request.method == "resources/subscribe":
+            self._subscribe(request.id, uri)
+        else:
+            self._unsubscribe(request.id, uri)
+
+    def begin(self) -> None:
         """The client is ready to hear what the server announces."""
         self._changes = [
             name
             for name, (holder, _) in LIST_CHANGES.items()
-            if bytes((frame.members(declared.get(holder)) or {}).get("listChanged", Raw(b""))) == b"true"
+            if bytes((frame.members(self.declared.get(holder)) or {}).get("listChanged", Raw(b""))) == b"true"
         ]
         self._renew()
 
-    def subscribe(self, client_id: bytes, uri: str) -> None:
+    def _subscribe(self, client_id: bytes, uri: str) -> None:
         """``resources/subscribe``: answered when the stream has it."""
         current = self._current
         if current is not None and uri in current.followed and uri in self._uris:
@@ -69,7 +83,7 @@ class DownStream:
             self._uris.append(uri)
         self._renew()
 
-    def unsubscribe(self, client_id: bytes, uri: str) -> None:
+    def _unsubscribe(self, client_id: bytes, uri: str) -> None:
         """``resources/unsubscribe``."""
         if uri in self._uris:
             self._uris.remove(uri)

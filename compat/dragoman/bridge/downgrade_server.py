@@ -56,7 +56,6 @@ class DowngradeServer:
         self.outputs = Outputs()
         self._told = told
         self._hello: Hello | None = None
-        self._declared: dict[str, Raw] = {}
         self._initialized = False
         self._calls: dict[bytes, DownCall] = {}
         self._by_wire: dict[int, DownCall] = {}
@@ -124,7 +123,7 @@ class DowngradeServer:
         elif method == "logging/setLevel":
             self._set_level(request)
         elif method in ("resources/subscribe", "resources/unsubscribe"):
-            self._subscribe(request)
+            self.stream.request(request)
         elif method in _NOT_LEGACY or method.startswith("tasks/"):
             self.refuse(request.id, errors.unknown_method(method))
         else:
@@ -146,7 +145,7 @@ class DowngradeServer:
             self.refuse(hello.client_id, errors.server_fault(f"The server did not answer server/discover: {why}"))
             return
         members = frame.members(answer.result) or {}
-        self._declared = frame.members(members.get("capabilities")) or {}
+        self.stream.declared = frame.members(members.get("capabilities")) or {}
         result = initialize_result(self.context, hello, members)
         self._initialized = True
         self.context.worked()
@@ -159,18 +158,6 @@ class DowngradeServer:
             self.answer(request.id, "result", b"{}")
         else:
             self.refuse(request.id, errors.invalid_params(f"level must be one of {', '.join(LOG_LEVELS)}"))
-
-    def _subscribe(self, request: frame.Request) -> None:
-        uri = frame.text((frame.members(request.params) or {}).get("uri"))
-        declared = frame.members(self._declared.get("resources")) or {}
-        if bytes(declared.get("subscribe", Raw(b"false"))) != b"true":
-            self.refuse(request.id, errors.unknown_method(request.method))
-        elif uri is None:
-            self.refuse(request.id, errors.invalid_params("uri must be a string"))
-        elif request.method == "resources/subscribe":
-            self.stream.subscribe(request.id, uri)
-        else:
-            self.stream.unsubscribe(request.id, uri)
 
     def _start(self, request: frame.Request) -> None:
         params = frame.members(request.params)
@@ -189,7 +176,7 @@ class DowngradeServer:
             if call is not None:
                 self._drop(call, frame.text(params.get("reason")) or "cancelled by the client")
         elif note.method == "notifications/initialized":
-            self.stream.begin(self._declared)
+            self.stream.begin()
         elif note.method not in _SWALLOWED and self.number is not None:
             self.context.to_server(self.number, frame.notification(note.method, None if note.params is None else bytes(note.params)))
 

@@ -107,6 +107,13 @@ class LegacyEnd:
         self._settle()
         (self._relay if self._down is None else self._down).give_up(refusal)
 
+    def refuse_question(self, key: bytes, refusal: Refusal) -> None:
+        """A question of the server's, by its id, that the client will not answer."""
+        if self._down is not None:
+            self._down.from_client(frame.Failure(key, Raw(refusal.encode())), b"")
+        elif self._relay.number is not None:
+            self._context.refuse_server(self._relay.number, key, refusal)
+
     def forget(self, client_id: bytes) -> None:
         """A request has been answered otherwise."""
         (self._relay if self._down is None else self._down).forget(client_id)

@@ -54,7 +54,7 @@ class LegacySession:
         self._flights = Flights(self.context, "late")
         self._server = LegacyEnd(self.context, self._told)
         self._memory = Memory(self.context)
-        self._delivery = Delivery(self.context, self._flights, self._refuse_question, two_endpoints=two_endpoints)
+        self._delivery = Delivery(self.context, self._flights, self._server.refuse_question, two_endpoints=two_endpoints)
 
     # -- facts -----------------------------------------------------------------------------------------------------
 
@@ -136,14 +136,6 @@ class LegacySession:
         if (taken := self._flights.taken(requests)) is not None:
             exchange.answer(frame.failure(taken, errors.id_in_use().encode()), 400)
         return taken is None
-
-    def _refuse_question(self, key: bytes, refusal: errors.Refusal) -> None:
-        """A question that nobody will answer."""
-        error = Raw(refusal.encode())
-        if self._server.stateless:
-            self._server.from_client(frame.Failure(key, error), b"")
-        elif self._server.number is not None:
-            self.context.refuse_server(self._server.number, key, refusal)
 
     def _cancelled(self, note: frame.Notification) -> None:
         """The client takes a request back: its stream ends, unless others of a batch still wait on it."""
@@ -256,7 +248,7 @@ class LegacySession:
         if answered is not None:
             self._answered(frame.id_key(answered), message, line)
         elif isinstance(message, frame.Request) and message.method == "ping":
-            self.context.to_server(_session_of(self._server), frame.result(message.id, b"{}"))
+            self.context.to_server(self._server.number or 0, frame.result(message.id, b"{}"))
         elif isinstance(message, frame.Request | frame.Notification):
             self._delivery.tell(message, line, about, hold=self.phase == OPENING and not self.two_endpoints)
         elif isinstance(message, frame.Result | frame.Failure):
@@ -343,7 +335,7 @@ class LegacySession:
                 self._server.forget(flight.client_id)
                 if not self._server.stateless:
                     params = frame.encode({"requestId": Raw(flight.client_id), "reason": refusal.message})
-                    self.context.to_server(_session_of(self._server), frame.notification("notifications/cancelled", params))
+                    self.context.to_server(self._server.number or 0, frame.notification("notifications/cancelled", params))
             self._answered(flight.key, [], frame.failure(flight.client_id, refusal.encode()))
 
     def unused(self, since: float) -> float | None:
@@ -405,8 +397,3 @@ class LegacySession:
         for flight in self._flights:
             if flight.stream.exchange is exchange:
                 self._flights.pop(flight.key)
-
-
-def _session_of(server: LegacyEnd) -> int:
-    assert server.number is not None  # it has just spoken
-    return server.number
