@@ -430,3 +430,22 @@ def test_relayed_stream_is_told_of_the_death_of_its_server(converse: Converse) -
     talk.listen(id="s", toolsListChanged=True)
     talk.server_dies("exited with status 1")
     assert talk.error_of("s")["code"] == -32603
+
+
+# -- a modern server that is silent, and one that asks before it answers -------------------------------------------------------
+
+
+def test_modern_server_that_never_answers_discovery_fails_the_handshake_in_time(converse: Converse) -> None:
+    talk = converse(relayed=True, server_era="modern", start_timeout=10)
+    talk.client_line(LEGACY_INITIALIZE)
+    talk.pass_time(11)
+    assert talk.error_of(0)["code"] == -32603
+    assert "10 seconds" in talk.error_of(0)["message"]
+
+
+def test_answer_of_the_client_to_a_ping_before_the_handshake_is_not_held_back(converse: Converse) -> None:
+    talk = converse(relayed=True)
+    talk.client_line(LEGACY_INITIALIZE)
+    talk.server_line(b'{"jsonrpc":"2.0","id":"p","method":"ping"}')
+    talk.client_line(b'{"jsonrpc":"2.0","id":"p","result":{}}')
+    assert talk.lines_to_server[-1] == b'{"jsonrpc":"2.0","id":"p","result":{}}'

@@ -203,6 +203,13 @@ def test_missing_resource_has_the_code_of_the_clients_revision(serve: Serve) -> 
     assert read.code == -32002
 
 
+def test_id_of_a_subscription_that_waits_is_in_use(serve: Serve) -> None:
+    _, client = met(serve)
+    client.note("notifications/initialized")
+    client.ask("resources/subscribe", {"uri": "a:b"}, id=1)
+    assert client.ask("resources/subscribe", {"uri": "a:c"}, id=1).code == -32600
+
+
 def acknowledge(web: Web, listen: Json) -> None:
     params = {"notifications": listen["params"]["notifications"], "_meta": {f"{META}subscriptionId": listen["id"]}}
     web.tell("notifications/subscriptions/acknowledged", params)

@@ -189,6 +189,10 @@ class DownStream:
         if self._current is None and self._opening is None:
             self._renew()
 
+    def waits_for(self, client_id: bytes) -> bool:
+        """Whether a request of this id waits for the stream."""
+        return any(client_id in waiting for waiting in self._waiting.values())
+
     @property
     def waits(self) -> bool:
         """Whether a client waits for the stream."""

@@ -112,7 +112,7 @@ class DowngradeServer:
 
     def _request(self, request: frame.Request) -> None:
         method = request.method
-        if frame.id_key(request.id) in self._calls:
+        if frame.id_key(request.id) in self._calls or self.stream.waits_for(request.id):
             self.refuse(request.id, errors.id_in_use())
         elif method == "ping":
             self.answer(request.id, "result", b"{}")
@@ -137,6 +137,8 @@ class DowngradeServer:
             return
         wire_id = self.context.ids.wire()
         self._own[wire_id] = lambda answer: self._discovered(hello, answer)
+        if self.context.options.start_timeout:
+            self.context.timer(f"down-start:{wire_id}", self.context.options.start_timeout)
         self.ask(wire_id, "server/discover", {})
 
     def _discovered(self, hello: Hello, answer: Answer) -> None:
@@ -345,6 +347,10 @@ class DowngradeServer:
             self.stream.on_timer()
         elif kind == "down-late":
             self._sweep()
+        elif kind == "down-start":
+            if number in self._own:
+                slow = errors.server_never_started(self.context.options.start_timeout or 0.0)
+                self._answered(frame.Failure(b"%d" % number, Raw(slow.encode())))
         else:
             call = next((call for call in self._calls.values() if call.number == number), None)
             if kind == "down-pace" and call is not None and not call.wire_id:

@@ -82,7 +82,8 @@ class LegacyEnd:
         if self._down is not None:
             self._down.from_client(message, line)
             return
-        if self._hello is not None:
+        # An answer never waits: the server may ping before it answers, and would wait for it.
+        if self._hello is not None and not isinstance(message, frame.Result | frame.Failure):
             self._held.append((message, line))
             return
         if isinstance(message, frame.Request) and is_hello and self._era_open and not self._relay.initialized:
