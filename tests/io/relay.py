@@ -66,7 +66,7 @@ class Relay:
         told = LogEffect(DEBUG, "the client closed")
         return [told, SetTimer("drain", now + self._drain) if self._waiting > 0 and self._open else Finished(0)]
 
-    def from_server(self, session: int, line: bytes, now: float) -> list[Effect]:
+    def from_server(self, session: int, line: bytes, now: float, about: bytes | None = None) -> list[Effect]:
         self._waiting -= 1
         effects: list[Effect] = [ToClient(line + b"\n")]
         if self._closed:

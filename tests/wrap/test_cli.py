@@ -88,10 +88,10 @@ def test_both_commands_are_named_by_the_short_help():
         (["--probe", "--", "x"], "--probe is an option of wrap: dragoman wrap --probe -- x"),
         (["--port", "80", "--", "x"], "--port is an option of serve: dragoman serve --port 80 -- x"),
         (["--strict", "--", "x"], "--strict is an option of wrap and serve: dragoman wrap --strict -- x"),
-        (["serve"], "no server command: give it after --, as in: dragoman serve -- npx some-server"),
+        (["serve"], "no server: give its command after --, as in: dragoman serve -- npx some-server, or its URL"),
         (["serve", "--probe", "--", "x"], "unknown option --probe (it is one of dragoman wrap); see dragoman serve --help"),
         (["-v"], "unknown option '-v'; for more on stderr: dragoman wrap --log-level debug -- COMMAND; see dragoman --help"),
-        (["wrap"], "no server command: give it after --, as in: dragoman wrap -- npx some-server"),
+        (["wrap"], "no server: give its command after --, as in: dragoman wrap -- npx some-server, or its URL"),
         (["wrap", "--max-line=1T", "--", "x"], "--max-line takes a size such as 64M, not '1T'"),
     ],
 )

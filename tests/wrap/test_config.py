@@ -97,8 +97,8 @@ def test_count_that_is_none_is_refused(text):
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        ([], "no server command: give it after --, as in: dragoman wrap -- npx some-server"),
-        (["--probe"], "no server command: give it after --, as in: dragoman wrap -- npx some-server"),
+        ([], "no server: give its command after --, as in: dragoman wrap -- npx some-server, or its URL"),
+        (["--probe"], "no server: give its command after --, as in: dragoman wrap -- npx some-server, or its URL"),
         (["--"], "no server command after --, as in: dragoman wrap -- npx some-server"),
         (["npx", "server"], "unexpected 'npx': put -- before the server's command: dragoman wrap -- npx server"),
         (
@@ -159,6 +159,7 @@ def test_serve_gets_every_default_of_the_face_and_the_core():
         "hibernate_after": 300.0,
         "max_body": 64 << 20,
         "keepalive": 15.0,
+        "forward_authorization": False,
         "server_era": "auto",
         "start_timeout": 60.0,
         "request_timeout": 600.0,
@@ -195,7 +196,7 @@ def test_options_of_serve_are_taken():
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        ([], "no server command: give it after --, as in: dragoman serve -- npx some-server"),
+        ([], "no server: give its command after --, as in: dragoman serve -- npx some-server, or its URL"),
         (["--port", "1", "npx"], "unexpected 'npx': put -- before the server's command: dragoman serve --port 1 -- npx"),
         (["--probe", "--", "s"], "unknown option --probe (it is one of dragoman wrap); see dragoman serve --help"),
         (["--prot", "1", "--", "s"], "unknown option --prot (did you mean --port?); see dragoman serve --help"),

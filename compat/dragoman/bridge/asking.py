@@ -1,4 +1,4 @@
-"""Which call carries a question, and when it goes out (sep2322_mrtr; the stdio channel does not say whose it is).
+"""Which call carries a question, and when it goes out (sep2322_mrtr; the stdio channel does not say whose it is, HTTP does).
 
 One running call that may ask: that one. Several: hints first (the progress token or the task it names), then calls whose
 tool is known to ask, then any; of these the oldest that has no question yet, else the oldest. None: the question is held
@@ -77,6 +77,10 @@ class Asking:
     def _carrier(self, session: Session, question: Question) -> Call | None:
         running = [call for call in session.calls() if call.may_ask and call.status == RUNNING and call.waiters]
         token = number_of(question.progress_token)
+        owner = number_of(self._context.about)
+        if owner is not None:  # it came on the stream of a request
+            mine = [call for call in running if call.wire_id == owner]
+            running = mine or running
         for call in running:
             if (token is not None and token == call.token) or (question.task_id is not None and question.task_id == call.task_id):
                 return call

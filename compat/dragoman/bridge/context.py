@@ -43,6 +43,7 @@ class Context:
         "_invalid",
         "_noise",
         "_out",
+        "about",
         "batch",
         "ids",
         "now",
@@ -77,6 +78,7 @@ class Context:
         self.sealer = sealer
         self.wall = wall
         self.now = 0.0
+        self.about: bytes | None = None  # of what is heard just now: the id of the request on whose stream it came, where that is known
         self._noise = 0
         self._invalid = 0
         self.served = False  # whether any server process ever did its work

@@ -94,9 +94,10 @@ class DualFace:
             self.context.timer("drain", self.context.options.drain_timeout)
         return self._done()
 
-    def from_server(self, session: int, line: bytes, now: float) -> list[Effect]:
-        """One line of a server's, without its newline."""
+    def from_server(self, session: int, line: bytes, now: float, about: bytes | None = None) -> list[Effect]:
+        """One line of a server's, without its newline; ``about``: the id of the request on whose stream it came, where there are such."""
         self.context.now = self._last_output = now
+        self.context.about = about
         relay = self._relay(session)
         if relay is not None:
             relay.from_server(line)
@@ -244,6 +245,7 @@ class DualFace:
     # -- the end ---------------------------------------------------------------------------------------------------
 
     def _done(self) -> list[Effect]:
+        self.context.about = None
         if self._era_open and self._unproven:
             self._settle_era()
         if self._closing and not self._finished and self._idle():

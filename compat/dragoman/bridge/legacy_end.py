@@ -77,14 +77,16 @@ class LegacyEnd:
     def from_client(self, message: Message, line: bytes) -> None:
         """A message of the client's."""
         is_hello = isinstance(message, frame.Request) and message.method == "initialize"
-        if self._down is None and self._is_modern and is_hello:
-            self._go_down()
-        if self._down is not None:
-            self._down.from_client(message, line)
-            return
         # An answer never waits: the server may ping before it answers, and would wait for it.
         if self._hello is not None and not isinstance(message, frame.Result | frame.Failure):
             self._held.append((message, line))
+            return
+        if self._down is None and self._is_modern and is_hello:
+            self._go_down()
+        if self._down is not None:
+            if isinstance(message, frame.Request) and is_hello and not self._down.revision:
+                self._hello = message
+            self._down.from_client(message, line)
             return
         if isinstance(message, frame.Request) and is_hello and self._era_open and not self._relay.initialized:
             self._hello = message
@@ -170,13 +172,21 @@ class LegacyEnd:
             self._go_down()
             hello = self._hello
             if hello is not None and self._down is not None:
+                self._probe = b""
                 self._down.initialize(hello, answer.result if isinstance(answer, frame.Result) else None)
+                return
         self._settle()
 
     def _go_down(self) -> None:
         from dragoman.bridge.downgrade_server import DowngradeServer
 
-        self._down = DowngradeServer(self._context, self._told, self._relay.number)
+        self._down = DowngradeServer(self._context, self._down_told, self._relay.number)
+
+    def _down_told(self, message: Message, line: bytes, answered: bytes | None, about: bytes | None) -> None:
+        """What the downgrade says; what the client said during the handshake goes on once that is answered."""
+        self._told(message, line, answered, about)
+        if self._hello is not None and answered == self._hello.id:
+            self._settle()
 
     def _settle(self) -> None:
         """The handshake is over, one way or the other: what waited goes on."""

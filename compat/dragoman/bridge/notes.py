@@ -88,6 +88,8 @@ class Notes:
             return
         level = frame.text((frame.members(Raw(shaped.raw)) or {}).get("level")) or _LEAST
         asked = [call for call in self._bridge.calls_on(session) if wants(call, level)]
+        owner = number_of(self._context.about)
+        asked = [call for call in asked if call.wire_id == owner] or asked if owner is not None else asked
         running = next((call for call in asked if call.status == RUNNING and call.waiters), None)
         if running is not None:
             # Whose it is the server does not say: to one stream, since no message goes out twice.

@@ -95,7 +95,8 @@ class Relay:
                 if owner is not None and owner[1] == "initialize":
                     self._handshake(item)
         self._context.served = True
-        self._told(message, _clean(line) + b"\n", answered, None)
+        about = self._context.about
+        self._told(message, _clean(line) + b"\n", answered, None if about is None else frame.id_key(about))
 
     def _to_client(self, _message: frame.Frame | list[frame.Frame], line: bytes, answered: bytes | None, _about: bytes | None) -> None:
         self._context.to_client(line, answered, NOTE if answered is None else RESULT)

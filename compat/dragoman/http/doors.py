@@ -114,7 +114,10 @@ class Doors:
         principal = self._principals.of(fields, local=request.local)
         if isinstance(principal, Rejection):
             self._reject(exchange, principal)
-        elif request.place == SSE:
+            return
+        if self._http.forward_authorization:
+            face.shared.came_with(principal, fields.get(b"authorization"))
+        if request.place == SSE:
             self._open_two_endpoints(exchange, principal)
         elif request.place == MESSAGES:
             self._two_endpoints(exchange, request, principal, body)

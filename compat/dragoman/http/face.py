@@ -73,6 +73,8 @@ class HttpFace:
         self._doors = Doors(self)
         self.shared.has_room = self.room
         self.shared.watch = self._watch
+        if http.forward_authorization and http.isolation == "shared":
+            raise ValueError("forward_authorization passes each caller's credentials on, so isolation cannot be 'shared'")
         if options.process_per_call and http.max_sessions < _LEAST:
             raise ValueError("isolation 'session' needs max_sessions of at least 2: one process a call, and one for lists")
 
@@ -115,9 +117,17 @@ class HttpFace:
                 self._guarded(owner, lambda: owner.gone(exchange))
         return self._done()
 
-    def from_server(self, session: int, line: bytes, now: float) -> list[HttpEffect]:
-        """One line of a server's, without its newline."""
-        return self._server(session, now, lambda part: part.from_server(session, line))
+    def from_server(self, session: int, line: bytes, now: float, about: bytes | None = None) -> list[HttpEffect]:
+        """One line of a server's, without its newline; ``about``: the id of the request on whose stream it came, where there are such."""
+
+        def hear(part: Part) -> None:
+            part.context.about = about
+            try:
+                part.from_server(session, line)
+            finally:
+                part.context.about = None
+
+        return self._server(session, now, hear)
 
     def server_too_long(self, session: int, head: bytes, size: int, now: float) -> list[HttpEffect]:
         """A line of a server's over the limit was skipped."""
@@ -150,6 +160,15 @@ class HttpFace:
                 self._guarded(part, part.close)
             self.timer("drain", self._options.drain_timeout)
         return self._done()
+
+    def set_era(self, era: str) -> None:
+        """What the server speaks, where that is found out before the first request (a server behind a URL)."""
+        self._options.server_era = era
+
+    def authorization_of(self, session: int) -> str | None:
+        """The credentials of the client that a session serves, if they are passed on."""
+        part = self._processes.get(session)
+        return None if part is None else self.shared.authorizations.get(part.principal)
 
     def health(self) -> dict[str, object]:
         """What ``GET /healthz`` tells: counts, and nothing about anybody."""

@@ -53,7 +53,7 @@ class LegacySession:
         self._ended = ended
         self._flights = Flights(self.context, "late")
         self._server = LegacyEnd(self.context, self._told)
-        self._memory = Memory(self.context)
+        self._memory = Memory(self.context.ids)
         self._delivery = Delivery(self.context, self._flights, self._server.refuse_question, two_endpoints=two_endpoints)
 
     # -- facts -----------------------------------------------------------------------------------------------------

@@ -9,14 +9,14 @@ from __future__ import annotations
 from msgspec import Raw
 
 from dragoman import frame
-from dragoman.bridge.context import Context
+from dragoman.bridge.ids import Ids
 
 
 class Memory:
     """What was set, and ``held``: what the client says while the new process starts."""
 
-    def __init__(self, context: Context) -> None:
-        self._ids = context.ids
+    def __init__(self, ids: Ids) -> None:
+        self._ids = ids
         self.handshake = Raw(b"{}")
         self.held: list[tuple[frame.Frame, bytes]] = []
         self._level: Raw | None = None

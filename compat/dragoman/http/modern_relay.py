@@ -243,6 +243,9 @@ class ModernRelay:
 
     def _owner(self, method: str, params: dict[str, Raw]) -> _Flight | None:
         """Whose a notification is that names nobody: a log message's, the oldest request's that asked for its level."""
+        owner = self._flights.get(number_of(self._context.about) or 0)
+        if owner is not None and owner.method != _LISTEN:
+            return owner
         flights = [flight for flight in self._flights.values() if flight.method != _LISTEN]
         if method != "notifications/message":
             return flights[0] if len(flights) == 1 else None

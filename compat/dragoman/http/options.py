@@ -16,6 +16,7 @@ class HttpOptions:
     __slots__ = (
         "allow_hosts",
         "allow_origins",
+        "forward_authorization",
         "header_wait",
         "hibernate_after",
         "host",
@@ -45,6 +46,7 @@ class HttpOptions:
         hibernate_after: float = 300.0,
         max_body: int = 64 * 1024 * 1024,
         keepalive: float = 15.0,
+        forward_authorization: bool = False,
     ) -> None:
         self.path = path  # the MCP endpoint
         self.sse = sse  # the two endpoints of 2024-11-05 too
@@ -59,3 +61,4 @@ class HttpOptions:
         self.hibernate_after = hibernate_after  # an unused server process is ended after so long
         self.max_body = max_body
         self.keepalive = keepalive  # a comment goes out on a quiet stream after so long; 0: never
+        self.forward_authorization = forward_authorization  # a client's own credentials go on to the server

@@ -14,7 +14,7 @@ from typing import Any
 from msgspec import Raw
 
 from dragoman import frame
-from dragoman.http.headers import Unreadable, decode_value, missing, shown
+from dragoman.http.headers import Unreadable, decode_value, encode_value, missing, shown
 from dragoman.http.request import Fields
 from dragoman_specs.names import HEADER_PARAM_PREFIX
 
@@ -36,6 +36,8 @@ _SCHEMA_LISTS = frozenset(("allOf", "anyOf", "items", "oneOf", "prefixItems"))
 _SCHEMA_MAPS = frozenset(("$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties"))
 # The exponent is cut short: no value that means anything needs more digits, and int() refuses thousands of them.
 _NUMBER = re.compile(rb"(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]{1,18}))?")
+_DIGITS = 400
+"""More than any double has."""
 
 Position = tuple[Path | None, dict[str, Any]]
 
@@ -130,6 +132,37 @@ def _at(members: dict[str, Raw], path: Path) -> Raw | None:
         members = frame.members(members.get(name)) or {}
     raw = members.get(path[-1])
     return None if raw is None or bytes(raw) == b"null" else raw
+
+
+def params_of(wanted: Annotations, arguments: Raw | None) -> list[tuple[str, str]]:
+    """The ``Mcp-Param-*`` fields for a call, as ``compare_params`` wants them.
+
+    What the tool does not allow (another type, an integer beyond 2^53-1) is sent all the same: the server rejects a call
+    without the field (#server-behavior-for-custom-headers), and whether the value will do is its own to say.
+    """
+    members = frame.members(arguments) or {}
+    fields = []
+    for name, path in wanted.items():
+        raw = _at(members, path)
+        # Objects and arrays have no form in a field.
+        if raw is not None and bytes(raw)[:1] not in (b"{", b"["):
+            text = frame.text(raw)
+            fields.append((HEADER_PARAM_PREFIX + name, encode_value(_plain(bytes(raw)) if text is None else text)))
+    return fields
+
+
+def _plain(raw: bytes) -> str:
+    """A number or a boolean. An integer is written out, whatever the body's spelling: ``4.2e1`` is 42.
+
+    A fraction is no integer, and goes as it is, as does a number so big that its digits would fill a header.
+    """
+    number = _number(raw)
+    if number is None:
+        return raw.decode()
+    is_negative, digits, power = number
+    if power < 0 or len(digits) + power > _DIGITS:
+        return raw.decode()
+    return "-" * is_negative + (digits.decode() or "0") + "0" * power
 
 
 def _compare(header: str, value: bytes | None, raw: Raw | None) -> str | None:

@@ -20,7 +20,20 @@ _PRINCIPALS = 1024
 class Shared:
     """Options, ids, secrets and the open exchanges of one face."""
 
-    __slots__ = ("_restarts", "exchanges", "has_room", "http", "ids", "options", "random", "sealer", "verdict", "wall", "watch")
+    __slots__ = (
+        "_restarts",
+        "authorizations",
+        "exchanges",
+        "has_room",
+        "http",
+        "ids",
+        "options",
+        "random",
+        "sealer",
+        "verdict",
+        "wall",
+        "watch",
+    )
 
     def __init__(
         self, options: Options, http: HttpOptions, ids: Ids, sealer: Sealer, wall: Callable[[], float], random: Callable[[int], bytes]
@@ -32,10 +45,19 @@ class Shared:
         self.wall = wall
         self.random = random
         self._restarts: dict[bytes, Restarts] = {}
+        self.authorizations: dict[bytes, str] = {}  # of principals, where they go on to the server
         self.verdict = Verdict()
         self.exchanges: dict[int, Exchange] = {}
         self.has_room: Callable[[], bool] = lambda: True
         self.watch: Callable[[Exchange], None] = lambda _exchange: None  # begin its stream when its answer takes long
+
+    def came_with(self, principal: bytes, authorization: bytes | None) -> None:
+        """What a principal's newest request says of itself, to be passed on (--forward-authorization)."""
+        self.authorizations.pop(principal, None)
+        if authorization is not None:
+            self.authorizations[principal] = authorization.decode("latin-1")
+            if len(self.authorizations) > _PRINCIPALS:
+                del self.authorizations[next(iter(self.authorizations))]
 
     def restarts(self, principal: bytes) -> Restarts:
         """How the servers of a principal fare at their start: nobody is put off by, or told of, what another has caused."""
@@ -72,6 +94,7 @@ class Part(Protocol):
     """What the face routes to: all of one principal's modern requests, or one legacy session."""
 
     number: int
+    principal: bytes
 
     @property
     def context(self) -> Context:

@@ -78,6 +78,11 @@ class Child:
         house.events.watch(process.stderr, self._on_stderr)
         process.on_exit(house.events.post, self._exited)
 
+    @property
+    def pid(self) -> int:
+        """The process."""
+        return self._process.pid
+
     def open(self, session: int) -> None:
         """Listen to the server from now on; what it said before is still in its pipe."""
         self.session = session

@@ -5,6 +5,10 @@ from __future__ import annotations
 from dragoman.io.command import CannotStart
 from dragoman.io.process import Process, start
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # the process starts before anything heavy is imported
+    from dragoman.io.child import Child, House
+
 
 class Launcher:
     """Knows the command, and hands out the process started ahead of time first."""
@@ -19,6 +23,12 @@ class Launcher:
         self._cwd = cwd
         self._spare: Process | None = None
         self._fault: CannotStart | None = None
+
+    def child(self, house: House, max_line: int) -> Child:
+        """A fresh process, living in ``house``. Raises ``CannotStart``."""
+        from dragoman.io.child import Child
+
+        return Child(self.take(), self.label, house, max_line)
 
     def prepare(self) -> str | None:
         """Start one process ahead of time; the answer is ``None`` or the reason why it cannot be started."""

@@ -46,10 +46,10 @@ class Recorder:
         self._event(now, "the client closed its side")
         return self._out(self._core.client_closed(now), now)
 
-    def from_server(self, session: int, line: bytes, now: float) -> list[Effect]:
+    def from_server(self, session: int, line: bytes, now: float, about: bytes | None = None) -> list[Effect]:
         """See ``Core``."""
         self._write(now, "server>", session, line)
-        return self._out(self._core.from_server(session, line, now), now)
+        return self._out(self._core.from_server(session, line, now, about), now)
 
     def server_too_long(self, session: int, head: bytes, size: int, now: float) -> list[Effect]:
         """See ``Core``."""

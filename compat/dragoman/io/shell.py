@@ -16,7 +16,7 @@ import sys
 from collections import deque
 from collections.abc import Callable
 from time import monotonic
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from dragoman.bridge.effects import (
     DEBUG,
@@ -45,6 +45,10 @@ from dragoman.io.pipes import BIG_LINE, widen
 from dragoman.io.process import Process
 from dragoman.io.timers import Timers
 
+if TYPE_CHECKING:
+    from dragoman.io.dialer import Dialer
+    from dragoman.io.http_child import RemoteChild
+
 _FLUSH_WAIT = 5.0  # at the end: how long the client may take nothing of what is queued for it
 _OWED = 4
 STALL = 30.0  # a server that takes nothing of a full queue for so long is given up
@@ -66,8 +70,8 @@ class Core(Protocol):
     def client_closed(self, now: float) -> list[Effect]:
         """No more will come from the client."""
 
-    def from_server(self, session: int, line: bytes, now: float) -> list[Effect]:
-        """A line of a server."""
+    def from_server(self, session: int, line: bytes, now: float, about: bytes | None = None) -> list[Effect]:
+        """A line of a server; ``about``: the id of the request on whose stream it came, where there are such."""
 
     def server_too_long(self, session: int, head: bytes, size: int, now: float) -> list[Effect]:
         """A line of a server was skipped."""
@@ -85,7 +89,7 @@ class Shell:
     def __init__(
         self,
         core: Core,
-        launcher: Launcher,
+        launcher: Launcher | Dialer,
         events: Events,
         log: Log,
         *,
@@ -108,8 +112,8 @@ class Shell:
         self._client.on_gone = self._client_gone
         self._splitter = LineSplitter(max_line)
         self._timers = Timers()
-        self._children: list[Child] = []
-        self._sessions: dict[int, Child] = {}
+        self._children: list[Child | RemoteChild] = []
+        self._sessions: dict[int, Child | RemoteChild] = {}
         self._failed: deque[tuple[int, str]] = deque()  # sessions that could not be started, to be told after this batch
         self._signals: list[int] = []
         self._closed = False  # the core knows that the client closed
@@ -266,6 +270,9 @@ class Shell:
 
     def lost(self, child: Child, reason: str) -> None:
         """A server ended, for the core."""
+        self._gone(child, reason)
+
+    def _gone(self, child: Child | RemoteChild, reason: str) -> None:
         session = child.session
         child.close(self._grace)
         if session is not None and self._sessions.get(session) is child:
@@ -273,6 +280,25 @@ class Shell:
             if self._status is None:
                 self._log.say(DEBUG, reason)
                 self._ask(self._core.session_lost, session, reason, monotonic())
+
+    def heard_remote(self, child: RemoteChild, line: bytes, about: bytes | None) -> None:
+        """A line of a server behind a URL, for the core."""
+        session = child.session
+        if session is not None and self._status is None and self._sessions.get(session) is child:
+            self._ask(self._core.from_server, session, line, monotonic(), about)
+
+    def told_remote(self, effect: LogEffect | Loss) -> None:
+        """What a connection has to say to the operator."""
+        self._carriers[type(effect)](effect)
+
+    def lost_remote(self, child: RemoteChild, reason: str) -> None:
+        """A connection is over, for the core."""
+        self._gone(child, reason)
+
+    def tell_core(self, method: Callable[..., list[Effect]], *arguments: object) -> None:
+        """Something that the core waits for and that comes from neither side."""
+        if self._status is None:
+            self._ask(method, *arguments, monotonic())
 
     def _on_client(self, data: bytes) -> None:
         for line in self._splitter.feed(data) if data else self._splitter.end():
@@ -336,10 +362,11 @@ class Shell:
             child.write(effect.data)
 
     def _open(self, effect: OpenSession) -> None:
+        child: Child | RemoteChild | None
         child, self._spare = self._spare, None
         if child is None:
             try:
-                child = self._adopt(self._launcher.take())
+                child = self._launcher.child(self, self._max_line)
             except CannotStart as fault:
                 self._failed.append((effect.session, f"could not be started: {fault}"))
                 return

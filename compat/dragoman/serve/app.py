@@ -17,21 +17,26 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from ipaddress import ip_address
-from typing import Unpack
+from typing import TYPE_CHECKING, Unpack
 
 from dragoman import errors
-from dragoman.bridge.effects import ERROR
+from dragoman.bridge.effects import ERROR, WARNING
 from dragoman.http import face
+from dragoman.http.doors import HEALTH
 from dragoman.http.effects import Begin, Chunk, End, Respond
 from dragoman.http.rejection import Rejection, rpc
 from dragoman.http.request import HttpRequest
 from dragoman.io.command import label
+from dragoman.io.http_settings import HttpSettings, Unusable
 from dragoman.io.launcher import Launcher
 from dragoman.io.log import LEVELS
 from dragoman.serve.answer import Answer, Message, Receive
 from dragoman.serve.house import House
 from dragoman.serve.launching import launcher_of
 from dragoman.serve.settings import Settings, split
+
+if TYPE_CHECKING:
+    from dragoman.io.http_client import Credentials
 
 Scope = Message
 Send = Callable[[Message], Awaitable[None]]
@@ -43,18 +48,21 @@ _DIGITS = 18
 
 
 class Bridge:
-    """A stdio MCP server as a Streamable HTTP endpoint.
+    """An MCP server of any revision as a Streamable HTTP endpoint for clients of any revision.
 
     ``command`` is the server and its arguments, started without a shell; ``env`` is added to the environment, ``cwd`` is its
-    directory. The rest are settings by the names of the command-line options, see ``Settings``; ``launcher`` stands for the
-    command where its first process has been started already. Raises ``ValueError``, ``TypeError`` or ``KeyFileError`` for
-    one that cannot be used, and ``NotImplementedError`` where there is no POSIX.
+    directory. Or ``url`` is the server: an address, or ``HttpSettings`` with more; ``credentials`` makes its OAuth client. The rest
+    are settings by the names of the command-line options, see ``Settings``; ``launcher`` stands for the command where its first
+    process has been started already. Raises ``ValueError``, ``TypeError`` or ``KeyFileError`` for one that cannot be used, and
+    ``NotImplementedError`` where there is no POSIX.
     """
 
     def __init__(
         self,
-        command: Sequence[str],
+        command: Sequence[str] = (),
         *,
+        url: str | HttpSettings | None = None,
+        credentials: Callable[[], Credentials | None] | None = None,
         env: Mapping[str, str] | None = None,
         cwd: str | None = None,
         log_level: str = "warning",
@@ -67,9 +75,13 @@ class Bridge:
         if sys.platform == "win32":
             raise NotImplementedError("dragoman serve needs POSIX: the event loops of Windows cannot wait for a server's pipes")
         words = [command] if isinstance(command, str) else list(command)
-        if not words or not all(isinstance(word, str) for word in words):
-            raise ValueError(f"command must be a program and its arguments, each a string, not {command!r}")
-        settings.setdefault("command_label", label(words))
+        self._remote = _settings_of(url)
+        self._credentials = credentials or _no_credentials
+        if self._remote is not None and words:
+            raise ValueError("the server is a command or a URL, not both")
+        if self._remote is None and (not words or not all(isinstance(word, str) for word in words)):
+            raise ValueError(f"command must be a program and its arguments, each a string, not {command!r}; or give url")
+        settings.setdefault("command_label", label(words) if self._remote is None else self._remote.label)
         self._options, self._http_options = split(settings)
         if log_level not in LEVELS:
             raise ValueError(f"log_level is one of {', '.join(LEVELS)}, not {log_level!r}")
@@ -78,7 +90,9 @@ class Bridge:
         self._stats = stats
         self._key = None if state_key_file is None else _key_of(state_key_file)
         self._core()  # what it cannot use is said now, not to the first client
-        self._launcher = launcher or launcher_of(words, {**os.environ, **(env or {})}, cwd, self._options.command_label)
+        self._launcher = launcher
+        if launcher is None and words:
+            self._launcher = launcher_of(words, {**os.environ, **(env or {})}, cwd, self._options.command_label)
         self._house: House | None = None
         self._local: dict[str, bool] = {}
 
@@ -101,9 +115,29 @@ class Bridge:
         """Begin to serve in the running loop. Not needed where the host runs the lifespan."""
         if self._house is not None:  # its loop has ended without a word
             self._house.abandon()
-        self._house = house = House(self._core(), self._launcher, self._log_level, self._max_line)
+        self._house = house = self._new_house()
         house.start()
         return house
+
+    def _new_house(self) -> House:
+        core = self._core()
+        if self._launcher is not None:
+            return House(core, self._launcher, self._log_level, self._max_line)
+        from dragoman.serve.remote import Remote
+
+        settings = self._remote
+        assert settings is not None
+        loop, label, era = asyncio.get_running_loop(), self._options.command_label, self._options.server_era
+        remote = Remote(loop, settings, label, os.urandom(8).hex(), era, core.set_era, self._warn, self._credentials)
+        house = House(core, remote.server.dialer, self._log_level, self._max_line)
+        remote.server.dialer.authorization = core.authorization_of
+        house.remote = remote
+        return house
+
+    def _warn(self, text: str) -> None:
+        if self._house is not None:
+            self._house.log.say(WARNING, text)
+            self._house.happened()
 
     def tell(self, text: str) -> None:
         """One line for the operator."""
@@ -192,8 +226,20 @@ class Bridge:
         if isinstance(body, Rejection):
             await _refuse(send, scope, body)
         elif body is not None:
+            if house.remote is not None and not house.remote.known and request.place != HEALTH:
+                refusal = await house.remote.ready(self._forwarded(request))
+                if refusal is not None:
+                    from dragoman.serve.remote import unready
+
+                    await _refuse(send, scope, unready(body, refusal, forwards=self._http_options.forward_authorization), body_read=True)
+                    return
             house.request(answer, request, body, receive)
             await _deliver(house, answer, receive, send, body_read=verdict > 0)
+
+    def _forwarded(self, request: HttpRequest) -> str | None:
+        """The client's own credentials, if they are passed on."""
+        value = request.fields.get(b"authorization") if self._http_options.forward_authorization else None
+        return None if value is None else value.decode("latin-1")
 
     def _is_local(self, scope: Scope) -> bool:
         """Whether the connection arrived on a loopback address or a UNIX socket."""
@@ -205,6 +251,17 @@ class Bridge:
         if known is None:
             known = self._local[host] = port is None or _is_loopback(host)
         return known
+
+
+def _no_credentials() -> None:
+    return None
+
+
+def _settings_of(url: str | HttpSettings | None) -> HttpSettings | None:
+    try:
+        return HttpSettings(url) if isinstance(url, str) else url
+    except Unusable as fault:
+        raise ValueError(str(fault)) from None
 
 
 def _is_loopback(host: str) -> bool:
@@ -308,10 +365,10 @@ async def _send_pieces(house: House, answer: Answer, send: Send, data: bytes, *,
     await send({"type": "http.response.body", "body": data[done:] if done else data, "more_body": more})
 
 
-async def _refuse(send: Send, scope: Scope, rejection: Rejection) -> None:
+async def _refuse(send: Send, scope: Scope, rejection: Rejection, *, body_read: bool = False) -> None:
     """Answer without having read the body: then the connection cannot be used again (HTTP/2 does that by itself)."""
     headers = [*rejection.headers, (b"content-length", b"%d" % len(rejection.body))]
-    if scope.get("http_version", "1.1").startswith("1"):
+    if not body_read and scope.get("http_version", "1.1").startswith("1"):
         has_body = any(name == b"transfer-encoding" or (name == b"content-length" and value != b"0") for name, value in scope["headers"])
         if has_body:
             headers.append((b"connection", b"close"))

@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import Callable
 from functools import partial
 from time import monotonic
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from dragoman import errors, frame
 from dragoman.bridge.effects import ERROR, WARNING, CancelTimer, CloseSession, Finished, Loss, OpenSession, SetTimer, ToServer
@@ -33,6 +33,10 @@ from dragoman.serve.answer import Answer, Receive
 from dragoman.serve.events import LoopEvents
 from dragoman.serve.servers import Servers
 from dragoman_specs.names import INTERNAL_ERROR
+
+if TYPE_CHECKING:
+    from dragoman.io.dialer import Dialer
+    from dragoman.serve.remote import Remote
 
 _LOOKS = 6  # in that time
 _QUICK = 0.05  # an answer that comes within this needs nobody to look out for the client's leaving
@@ -55,8 +59,8 @@ class Core(Protocol):
     def gone(self, exchange: int, now: float) -> list[HttpEffect]:
         """Nobody is left to be answered."""
 
-    def from_server(self, session: int, line: bytes, now: float) -> list[HttpEffect]:
-        """A line of a server."""
+    def from_server(self, session: int, line: bytes, now: float, about: bytes | None = None) -> list[HttpEffect]:
+        """A line of a server; ``about``: the id of the request on whose stream it came, where there are such."""
 
     def server_too_long(self, session: int, head: bytes, size: int, now: float) -> list[HttpEffect]:
         """A line of a server was skipped."""
@@ -76,7 +80,7 @@ class House:
 
     client_stall = 30.0  # a client that sends nothing of its body, or takes nothing of its answer, for so long is given up
 
-    def __init__(self, core: Core, launcher: Launcher, log_level: int, max_line: int) -> None:
+    def __init__(self, core: Core, launcher: Launcher | Dialer, log_level: int, max_line: int) -> None:
         self.loop = asyncio.get_running_loop()
         self.ticks = 0
         self.finished = asyncio.Event()  # the core has nothing more to say
@@ -97,6 +101,8 @@ class House:
         self._ticking: asyncio.TimerHandle | None = None
         self._empty: asyncio.Future[None] | None = None
         self._closing = False
+        self.remote: Remote | None = None  # a server behind a URL, until its era is known
+        self._early: asyncio.Task[Any] | None = None
         self._carriers: dict[type[Any], Callable[[Any], None]] = {
             Respond: lambda effect: self._put(effect, len(effect.body), last=True),
             Begin: self._begin,
@@ -114,6 +120,8 @@ class House:
 
     def start(self) -> None:
         """Begin."""
+        if self.remote is not None:
+            self._early = self.loop.create_task(self.remote.ready())  # found out ahead of the first request
         self.servers.prepare()
         self._ask(self._core.start, monotonic())
 
@@ -245,12 +253,12 @@ class House:
                 answer.put(End(answer.number) if answer.begun else _closed(answer.number), 0)
                 answer.complete = True
 
-    def from_server(self, session: int, line: bytes | TooLong) -> None:
+    def from_server(self, session: int, line: bytes | TooLong, about: bytes | None = None) -> None:
         """A line of a server, for the core."""
         if self.finished.is_set():
             return
         if isinstance(line, bytes):
-            self._ask(self._core.from_server, session, line, monotonic())
+            self._ask(self._core.from_server, session, line, monotonic(), about)
         else:
             self._ask(self._core.server_too_long, session, line.head, line.size, monotonic())
 
@@ -326,6 +334,10 @@ class House:
         self._empty = self.loop.create_future()
         self.happened()
         await self._empty
+        if self._early is not None:
+            self._early.cancel()
+        if self.remote is not None:
+            await self.remote.server.close()
         for call in (self._call, self._ticking):
             if call is not None:
                 call.cancel()

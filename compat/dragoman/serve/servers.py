@@ -10,9 +10,10 @@ from __future__ import annotations
 import os
 from asyncio import AbstractEventLoop
 from time import monotonic
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from dragoman.bridge.effects import DEBUG, WARNING
+from dragoman.bridge.effects import DEBUG, WARNING, Loss
+from dragoman.bridge.effects import Log as LogEffect
 from dragoman.io.child import EXIT_WAIT, Child
 from dragoman.io.launcher import Launcher
 from dragoman.io.lines import TooLong
@@ -20,6 +21,10 @@ from dragoman.io.log import Log
 from dragoman.io.outlet import HIGH_WATER
 from dragoman.io.process import Process
 from dragoman.serve.events import LoopEvents
+
+if TYPE_CHECKING:
+    from dragoman.io.dialer import Dialer
+    from dragoman.io.http_child import RemoteChild
 
 STALL = 30.0  # a server that takes nothing of a full queue for so long is given up
 _MOST = 4 * HIGH_WATER  # and so is one that leaves so much waiting, beside one longest line
@@ -29,7 +34,7 @@ _LOOK = 1.0
 class Hearer(Protocol):
     """Who is told what the servers say and what becomes of them."""
 
-    def from_server(self, session: int, line: bytes | TooLong) -> None:
+    def from_server(self, session: int, line: bytes | TooLong, about: bytes | None = None) -> None:
         """A line of a server."""
 
     def session_lost(self, session: int, reason: str) -> None:
@@ -42,7 +47,9 @@ class Hearer(Protocol):
 class Servers:
     """Children by session, their descriptors in ``loop``, and the process that was started ahead of time."""
 
-    def __init__(self, loop: AbstractEventLoop, launcher: Launcher, hearer: Hearer, log: Log, events: LoopEvents, max_line: int) -> None:
+    def __init__(
+        self, loop: AbstractEventLoop, launcher: Launcher | Dialer, hearer: Hearer, log: Log, events: LoopEvents, max_line: int
+    ) -> None:
         self.events = events
         self.stall = STALL
         self.grace = EXIT_WAIT
@@ -51,9 +58,9 @@ class Servers:
         self._hearer = hearer
         self._log = log
         self._max_line = max_line
-        self._children: list[Child] = []
-        self._sessions: dict[int, Child] = {}
-        self._pidfds: dict[Child, int] = {}
+        self._children: list[Child | RemoteChild] = []
+        self._sessions: dict[int, Child | RemoteChild] = {}
+        self._pidfds: dict[Child | RemoteChild, int] = {}
         self._spare: Child | None = None
         self._looked = 0.0
 
@@ -70,9 +77,11 @@ class Servers:
 
     def open(self, session: int) -> None:
         """Start a server for ``session``. Raises ``CannotStart``."""
+        child: Child | RemoteChild | None
         child, self._spare = self._spare, None
         if child is None:
-            child = self._adopt(self._launcher.take())
+            child = self._launcher.child(self, self._max_line)
+            self._watch(child)
         self._sessions[session] = child
         child.open(session)
 
@@ -148,8 +157,29 @@ class Servers:
         """A server's stderr, for ours."""
         self._log.forward(data)
 
+    def heard_remote(self, child: RemoteChild, line: bytes, about: bytes | None) -> None:
+        """A line of a server behind a URL."""
+        session = child.session
+        if session is not None and self._sessions.get(session) is child:
+            self._hearer.from_server(session, line, about)
+
+    def told_remote(self, effect: LogEffect | Loss) -> None:
+        """What a connection has to say to the operator."""
+        if isinstance(effect, Loss):
+            self._log.loss(effect.change, effect.detail)
+        else:
+            self._log.say(effect.level, effect.text)
+        self._hearer.happened()
+
+    def lost_remote(self, child: RemoteChild, reason: str) -> None:
+        """A connection is over."""
+        self._gone(child, reason)
+
     def lost(self, child: Child, reason: str) -> None:
         """A server ended by itself."""
+        self._gone(child, reason)
+
+    def _gone(self, child: Child | RemoteChild, reason: str) -> None:
         session = child.session
         child.close(self.grace)
         if session is not None and self._sessions.get(session) is child:
@@ -161,14 +191,19 @@ class Servers:
 
     def _adopt(self, process: Process) -> Child:
         child = Child(process, self._launcher.label, self, self._max_line)
+        self._watch(child)
+        return child
+
+    def _watch(self, child: Child | RemoteChild) -> None:
         self._children.append(child)
+        if not isinstance(child, Child):
+            return
         try:
-            pidfd = os.pidfd_open(process.pid)
+            pidfd = os.pidfd_open(child.pid)
         except (AttributeError, OSError):  # not Linux, or the host has the kernel reap children: it may be gone already
-            return child
+            return
         self._pidfds[child] = pidfd
         self._loop.add_reader(pidfd, self._exited, child)
-        return child
 
     def _exited(self, child: Child) -> None:
         self._loop.remove_reader(self._pidfds[child])  # it stays readable from now on
@@ -180,7 +215,7 @@ class Servers:
         child.tick(monotonic())
         self._hearer.happened()
 
-    def _let_go(self, child: Child) -> None:
+    def _let_go(self, child: Child | RemoteChild) -> None:
         pidfd = self._pidfds.pop(child, None)
         if pidfd is not None:
             self._loop.remove_reader(pidfd)

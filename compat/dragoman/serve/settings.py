@@ -29,6 +29,7 @@ class Settings(TypedDict, total=False):
     hibernate_after: float
     max_body: int
     keepalive: float
+    forward_authorization: bool
     # Options
     server_era: str
     request_timeout: float | None

@@ -54,10 +54,14 @@ def _command(command: Command, words: list[str]) -> int:
 
 
 def _wrap(config: Config) -> int:
+    options = config.options()
+    if config.url is not None:
+        from dragoman.wrap import run_url
+
+        return run_url.serve(config, options)
     from dragoman.io.launcher import Launcher
 
     env = {**os.environ, **config.env}
-    options = config.options()
     launcher = Launcher(config.command, env, config.text("cwd"), options.command_label)
     fault = launcher.prepare()
     from dragoman.wrap.run_stdio import serve  # heavy from here on

@@ -13,6 +13,8 @@ DAY = 86400.0
 LOG_LEVELS = ("debug", "info", "warning", "error")
 ISOLATIONS = ("principal", "session", "shared")  # of http.options, which the way to a wrapped server's start does not import
 SMALLEST_LINE = 1024
+_PAIRS = ("--env", "--header")
+_OF_COMMANDS = frozenset(("env", "cwd", "probe", "probe-timeout"))
 LOUD = frozenset(("-v", "-vv", "--verbose", "-d", "--debug"))  # what other programs call --log-level debug
 _METAVARS = {"seconds": "SECONDS", "limit": "SECONDS", "count": "N", "size": "SIZE", "pair": "NAME=VALUE", "port": "N", "path": "PATH"}
 
@@ -78,6 +80,13 @@ _ALL: tuple[Option, ...] = (
     Option("hibernate-after", "seconds", 300.0, "a server process that was not used for so long may be ended to make room", only=_SERVE),
     Option("max-body", "size", 64 << 20, "longest request; longer ones are refused with 413", only=_SERVE),
     Option("keepalive", "seconds", 15.0, "a comment is sent on a stream that was quiet for so long; 0: never", only=_SERVE),
+    Option(
+        "forward-authorization",
+        "flag",
+        default=False,
+        about="pass each client's own Authorization on to a server behind a URL: only where both trust one issuer, see docs/serve.md",
+        only=_SERVE,
+    ),
     Option("server-era", "|".join(ERAS), "auto", "what the server speaks; auto asks with initialize first"),
     Option(
         "probe",
@@ -108,6 +117,11 @@ _ALL: tuple[Option, ...] = (
     Option("state-key-file", "text", None, "key that seals requestState, so that a later process recognises old state", "FILE"),
     Option("strict", "flag", default=False, about="refuse results that would have to be repaired"),
     Option("list-ttl", "seconds", 0.0, "how long clients may cache lists of servers that announce changes"),
+    Option(
+        "header", "texts", (), "send this field to a server behind a URL; ${NAME} in the value is a variable (repeatable)", "NAME=VALUE"
+    ),
+    Option("bearer-env", "text", None, "send the token in this environment variable to a server behind a URL", "NAME"),
+    Option("ca", "text", None, "trust the authorities in this PEM file, beside the system's, for a server behind a URL", "FILE"),
     Option("env", "pair", None, "set a variable for the server (repeatable; the environment is inherited)"),
     Option("cwd", "text", None, "the server's working directory", "DIRECTORY"),
     Option(
@@ -138,12 +152,13 @@ WRAP, SERVE = Command(_WRAP), Command(_SERVE)
 
 
 class Config:
-    """What ``dragoman`` was asked to do: every option by its name, and the server's command."""
+    """What ``dragoman`` was asked to do: every option by its name, and the server: its command, or its URL."""
 
-    __slots__ = ("_values", "command", "env")
+    __slots__ = ("_values", "command", "env", "url")
 
-    def __init__(self, command: list[str], values: dict[str, object], env: dict[str, str]) -> None:
-        self.command = command
+    def __init__(self, command: list[str], values: dict[str, object], env: dict[str, str], url: str | None = None) -> None:
+        self.command = command  # empty for a URL
+        self.url = url
         self.env = env  # additions to the environment
         self._values = values
 
@@ -187,48 +202,85 @@ class Config:
             replay=self.flag("replay"),
             strict=self.flag("strict"),
             list_ttl_ms=int(self.number("list-ttl") * 1000),
-            command_label=label(self.command),
+            command_label=label(self.command) if self.url is None else _host(self.url),
         )
 
 
 def parse(arguments: list[str], command: Command = WRAP) -> Config:
-    """``[OPTIONS] -- COMMAND [ARGUMENTS]``, or ``UsageError``."""
+    """``[OPTIONS] URL`` or ``[OPTIONS] -- COMMAND [ARGUMENTS]``, or ``UsageError``."""
     values: dict[str, object] = {option.name: option.default for option in command.table}
     env: dict[str, str] = {}
     rest = list(arguments)
-    example = f"as in: dragoman {command.name} -- npx some-server"
+    url: str | None = None
+    given: list[str] = []
     while rest:
         word = rest.pop(0)
         if word == "--":
-            break
-        _refuse_url(word)
-        if not word.startswith("-") or word == "-":
-            given = arguments[: len(arguments) - len(rest) - 1]
-            right = command_line([*given, "--", word, *rest], command.name)
-            raise UsageError(f"unexpected {word!r}: put -- before the server's command: {right}")
-        name, equals, value = word.partition("=")
-        option = command.by_name.get(name[2:]) if name.startswith("--") else None
-        if option is None:
-            raise UsageError(f"unknown option {name}{_suggest(name, command)}; see dragoman {command.name} --help")
-        if option.kind == "flag":
-            if equals:
-                raise UsageError(f"{name} takes no value")
-            values[option.name] = True
+            return _of_command(rest, values, env, url, command)
+        if is_url(word):
+            if url is not None:
+                raise UsageError("two URLs: a bridge has one server")
+            url = word
             continue
-        if not equals:
-            if not rest or rest[0] == "--":
-                raise UsageError(f"{name} needs a value: {name} {option.metavar}")
-            value = rest.pop(0)
-        if option.kind == "pair":
-            env.update(_pair(name, value))
-        else:
-            _take(values, option, value)
+        if not word.startswith("-") or word == "-":
+            raise UsageError(_misplaced(word, arguments, rest, url, command))
+        given.append(_option(word, rest, values, env, command))
+    if url is None:
+        raise UsageError(f"no server: give its command after --, {_example(command)}, or its URL")
+    _refuse_others(given, _OF_COMMANDS, "a server's process, and a URL has none")
+    return Config([], values, env, url)
+
+
+def _option(word: str, rest: list[str], values: dict[str, object], env: dict[str, str], command: Command) -> str:
+    """One option and its value, which may be the next word; the answer is its name."""
+    name, equals, value = word.partition("=")
+    option = command.by_name.get(name[2:]) if name.startswith("--") else None
+    if option is None:
+        raise UsageError(f"unknown option {name}{_suggest(name, command)}; see dragoman {command.name} --help")
+    if option.kind == "flag":
+        if equals:
+            raise UsageError(f"{name} takes no value")
+        values[option.name] = True
+        return option.name
+    if not equals:
+        if not rest or rest[0] == "--":
+            raise UsageError(f"{name} needs a value: {name} {option.metavar}")
+        value = rest.pop(0)
+    if option.kind == "pair":
+        env.update(_pair(name, value))
     else:
-        raise UsageError(f"no server command: give it after --, {example}")
+        _take(values, option, value)
+    return option.name
+
+
+def _of_command(rest: list[str], values: dict[str, object], env: dict[str, str], url: str | None, command: Command) -> Config:
+    if url is not None:
+        raise UsageError("a URL and a command: a bridge has one server")
     if not rest:
-        raise UsageError(f"no server command after --, {example}")
-    _refuse_url(rest[0])
+        raise UsageError(f"no server command after --, {_example(command)}")
+    if is_url(rest[0]):
+        if rest[1:]:
+            raise UsageError("options go before the URL")
+        return Config([], values, env, rest[0])
     return Config(rest, values, env)
+
+
+def _example(command: Command) -> str:
+    return f"as in: dragoman {command.name} -- npx some-server"
+
+
+def _misplaced(word: str, arguments: list[str], rest: list[str], url: str | None, command: Command) -> str:
+    if url is not None:
+        return f"unexpected {word!r}: beside the URL there are only options"
+    given = arguments[: len(arguments) - len(rest) - 1]
+    right = command_line([*given, "--", word, *rest], command.name)
+    return f"unexpected {word!r}: put -- before the server's command: {right}"
+
+
+def _refuse_others(given: list[str], others: frozenset[str], what: str) -> None:
+    wrong = next((name for name in given if name in others), None)
+    if wrong is not None:
+        raise UsageError(f"--{wrong} is about {what}")
 
 
 def _take(values: dict[str, object], option: Option, text: str) -> None:
@@ -264,9 +316,14 @@ def _read(option: Option, text: str) -> object:
     return text
 
 
-def _refuse_url(word: str) -> None:
-    if word.startswith(("http://", "https://")):
-        raise UsageError("a server behind a URL cannot be used yet: give the command that starts the server, after --")
+def is_url(word: str) -> bool:
+    """Whether a word is the URL of a server."""
+    return word[:8].lower().startswith(("http://", "https://"))
+
+
+def _host(url: str) -> str:
+    """How a server behind a URL is named in error texts."""
+    return url.partition("://")[2].partition("/")[0].rpartition("@")[2].partition("?")[0][:100]
 
 
 def _pair(name: str, text: str) -> dict[str, str]:
@@ -305,15 +362,17 @@ def command_line(words: list[str], command: str = _WRAP) -> str:
 
 
 def _without_values(words: list[str]) -> list[str]:
-    """The same words without the values of ``--env``: they are secrets more often than not, and stderr ends up in logs."""
+    """The same words without the values of ``--env`` and ``--header``: they may be secrets, and stderr ends up in logs."""
+    import re
+
     shown: list[str] = []
     for number, word in enumerate(words):
         if word == "--":
             return shown + words[number:]
-        is_pair = word.startswith("--env=") or words[number - 1 : number] == ["--env"]
-        shown.append(
-            word[: word.find("=", len("--env=") if word.startswith("--env=") else 0)] + "=..." if is_pair and "=" in word else word
-        )
+        prefix = next((name for name in _PAIRS if word.startswith(name + "=")), None)
+        is_pair = prefix is not None or words[number - 1 : number][0:1] in ([name] for name in _PAIRS)
+        found = re.search("[=:]", word[len(prefix) + 1 if prefix else 0 :]) if is_pair else None
+        shown.append(word[: found.start() + (len(prefix) + 1 if prefix else 0)] + "=..." if found else word)
     return shown
 
 

@@ -11,10 +11,12 @@ import sys
 
 from dragoman.io.command import label
 from dragoman.wrap.config import Config
+from dragoman.wrap.unusable import Unusable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import socket
+    from typing import Any
 
     from dragoman.io.launcher import Launcher
     from dragoman.serve.settings import Settings
@@ -23,19 +25,15 @@ NOT_HERE = "dragoman serve needs POSIX: the event loops of Windows cannot wait f
 _FILES = 65536  # descriptors that we may hold, if the system allows so many: each connection takes one
 
 
-class Unusable(Exception):
-    """What the command line asks for cannot be done; the second argument is the exit status."""
-
-
 def serve(config: Config) -> int:
     """Serve over HTTP until a signal; the answer is the exit status."""
     if sys.platform == "win32":
         return _refuse(NOT_HERE, 2)
     try:
         sockets = _listen(config)
-        launcher = _launch(config)
+        launcher = _launch(config) if config.url is None else None
     except Unusable as fault:
-        return _refuse(fault.args[0], fault.args[1])
+        return _refuse(str(fault), fault.status)
     return _run(config, sockets, launcher)
 
 
@@ -71,7 +69,7 @@ def _launch(config: Config) -> Launcher:
     return launcher
 
 
-def _run(config: Config, sockets: list[socket.socket], launcher: Launcher) -> int:
+def _run(config: Config, sockets: list[socket.socket], launcher: Launcher | None) -> int:
     from dragoman.io.imports import quick_imports
 
     with quick_imports():
@@ -84,6 +82,7 @@ def _run(config: Config, sockets: list[socket.socket], launcher: Launcher) -> in
     try:
         bridge = Bridge(
             config.command,
+            **_remote(config),
             log_level=config.text("log-level") or "warning",
             max_line=int(config.number("max-line")),
             state_key_file=config.text("state-key-file"),
@@ -91,12 +90,22 @@ def _run(config: Config, sockets: list[socket.socket], launcher: Launcher) -> in
             launcher=launcher,
             **_settings(config),
         )
-    except (KeyFileError, ValueError) as fault:
-        launcher.abandon()
+    except (KeyFileError, ValueError, Unusable) as fault:
+        if launcher is not None:
+            launcher.abandon()
         return _refuse(str(fault), 2)
     _allow_connections()
     path = (config.text("path") or "").rstrip("/") or "/"
     return run(bridge, sockets, f"listening on {url(config.text('host') or '', sockets, path)}")
+
+
+def _remote(config: Config) -> dict[str, Any]:
+    """The server, if it is a URL."""
+    if config.url is None:
+        return {}
+    from dragoman.wrap.remote_config import credentials_of, settings_of
+
+    return {"url": settings_of(config), "credentials": credentials_of(config)}
 
 
 def _settings(config: Config) -> Settings:
@@ -114,6 +123,7 @@ def _settings(config: Config) -> Settings:
         "hibernate_after": config.number("hibernate-after"),
         "max_body": int(config.number("max-body")),
         "keepalive": config.number("keepalive"),
+        "forward_authorization": config.flag("forward-authorization"),
         "server_era": config.text("server-era") or "auto",
         "start_timeout": config.limit("start-timeout"),
         "request_timeout": config.limit("request-timeout"),

@@ -16,6 +16,7 @@ with quick_imports():
     from dragoman.io.log import LEVELS, Log
     from dragoman.io.shell import Core, Shell
     from dragoman.wrap.config import Config
+    from dragoman.wrap.unusable import Unusable
 
 
 def serve(config: Config, options: Options, launcher: Launcher, fault: str | None) -> int:
@@ -26,8 +27,8 @@ def serve(config: Config, options: Options, launcher: Launcher, fault: str | Non
         log.announce(ERROR, fault)
         log.flush()
     try:
-        key = _key(config)
-        recording = _recording(config)
+        key = key_of(config)
+        recording = recording_of(config)
     except Unusable as unusable:
         log.say(ERROR, str(unusable))
         log.drain(events)
@@ -57,11 +58,8 @@ def _probe(config: Config, options: Options, launcher: Launcher, events: Events,
     log.say(INFO, f"the server is {options.server_era}: {why}")
 
 
-class Unusable(Exception):
-    """A file that an option names cannot be used."""
-
-
-def _recording(config: Config) -> BinaryIO | None:
+def recording_of(config: Config) -> BinaryIO | None:
+    """The file of ``--record``. Raises ``Unusable``."""
     path = config.text("record")
     if path is None:
         return None
@@ -71,7 +69,8 @@ def _recording(config: Config) -> BinaryIO | None:
         raise Unusable(f"--record {path}: {fault.strerror}") from fault
 
 
-def _key(config: Config) -> bytes | None:
+def key_of(config: Config) -> bytes | None:
+    """The key of ``--state-key-file``. Raises ``Unusable``."""
     path = config.text("state-key-file")
     if path is None:
         return None

@@ -1,0 +1,143 @@
+"""Holds the client's lines until it is known which era a server behind a URL speaks (2026-07-28, basic/versioning).
+
+Theory of operation. The core has to know the era before its first message, and finding it out takes a request. What the client
+says meanwhile waits, in order. A verdict makes the core, and everything goes through it from then on. Where there is none (the
+server is down, or refuses the caller) whoever waits is told why, and the next message asks again: nothing of a failure is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from dragoman import errors, frame
+from dragoman.bridge.effects import FAILURE, WARNING, CancelTimer, Effect, Finished, Log, SetTimer, ToClient
+from dragoman.bridge.options import LONGEST_DRAIN
+from dragoman.errors import Refusal
+
+_HELD = 64 << 20
+_DRAIN = "gate"
+
+
+class Core(Protocol):
+    """The core behind the gate; see ``face.DualFace``."""
+
+    def start(self, now: float) -> list[Effect]:
+        """Once."""
+
+    def from_client(self, line: bytes, now: float) -> list[Effect]:
+        """A line of the client's."""
+
+    def client_too_long(self, head: bytes, size: int, now: float) -> list[Effect]:
+        """One that was skipped."""
+
+    def client_closed(self, now: float) -> list[Effect]:
+        """No more will come."""
+
+    def from_server(self, session: int, line: bytes, now: float, about: bytes | None = None) -> list[Effect]:
+        """A line of a server's."""
+
+    def server_too_long(self, session: int, head: bytes, size: int, now: float) -> list[Effect]:
+        """One that was skipped."""
+
+    def session_lost(self, session: int, reason: str, now: float) -> list[Effect]:
+        """A server is gone."""
+
+    def on_timer(self, key: str, now: float) -> list[Effect]:
+        """A timer is due."""
+
+
+class Gate:
+    """A core that comes into being with ``decided``. ``ask`` begins to find out the era; ``make`` makes the core for one."""
+
+    def __init__(self, make: Callable[[str], Core], ask: Callable[[], None], drain_timeout: float) -> None:
+        self._make = make
+        self._ask = ask
+        self._drain_timeout = drain_timeout
+        self._core: Core | None = None
+        self._held: list[bytes] = []
+        self._size = 0
+        self._asking = False
+        self._closed = False
+
+    def start(self, now: float) -> list[Effect]:
+        """The question goes out at once: the client's first message is on its way."""
+        self._begin()
+        return []
+
+    def _begin(self) -> None:
+        if not self._asking:
+            self._asking = True
+            self._ask()
+
+    def decided(self, era: str, now: float) -> list[Effect]:
+        """The era is known: ``auto`` leaves it to the core."""
+        self._asking = False
+        core = self._core = self._make(era)
+        out = core.start(now)
+        held, self._held = self._held, []
+        for line in held:
+            out += core.from_client(line, now)
+        if self._closed:
+            out += [CancelTimer(_DRAIN), *core.client_closed(now)]
+        return out
+
+    def undecided(self, refusal: Refusal, now: float) -> list[Effect]:
+        """It could not be found out: everybody who waits is told ``refusal``."""
+        self._asking = False
+        held, self._held, self._size = self._held, [], 0
+        out: list[Effect] = [Log(WARNING, refusal.message)]
+        for line in held:
+            message = frame.parse(line)
+            for item in message if isinstance(message, list) else [message]:
+                if isinstance(item, frame.Request):
+                    out.append(ToClient(frame.failure(item.id, refusal.encode()), item.id, FAILURE))
+                elif isinstance(item, frame.Malformed):
+                    out.append(ToClient(frame.failure(item.id, Refusal(item.code, item.message).encode()), item.id, FAILURE))
+        if self._closed:
+            out += [CancelTimer(_DRAIN), Finished(1)]
+        return out
+
+    def from_client(self, line: bytes, now: float) -> list[Effect]:
+        """A line of the client's."""
+        if self._core is not None:
+            return self._core.from_client(line, now)
+        self._held.append(line)
+        self._size += len(line)
+        if self._size > _HELD:
+            return self.undecided(errors.server_fault("The server's era is not known yet, and too much waits for it"), now)
+        self._begin()
+        return []
+
+    def client_too_long(self, head: bytes, size: int, now: float) -> list[Effect]:
+        """A line of the client's was skipped."""
+        if self._core is not None:
+            return self._core.client_too_long(head, size, now)
+        return [ToClient(frame.failure(None, errors.client_line_too_long(size).encode()), None, FAILURE)]
+
+    def client_closed(self, now: float) -> list[Effect]:
+        """The client has closed its side."""
+        if self._core is not None:
+            return self._core.client_closed(now)
+        self._closed = True
+        if not self._held:
+            return [Finished(0)]
+        return [SetTimer(_DRAIN, now + LONGEST_DRAIN * self._drain_timeout)]
+
+    def from_server(self, session: int, line: bytes, now: float, about: bytes | None = None) -> list[Effect]:
+        """A line of a server's."""
+        return [] if self._core is None else self._core.from_server(session, line, now, about)
+
+    def server_too_long(self, session: int, head: bytes, size: int, now: float) -> list[Effect]:
+        """A line of a server's was skipped."""
+        return [] if self._core is None else self._core.server_too_long(session, head, size, now)
+
+    def session_lost(self, session: int, reason: str, now: float) -> list[Effect]:
+        """A server is gone."""
+        return [] if self._core is None else self._core.session_lost(session, reason, now)
+
+    def on_timer(self, key: str, now: float) -> list[Effect]:
+        """A timer is due."""
+        if self._core is not None:
+            return self._core.on_timer(key, now)
+        return self.undecided(errors.shutting_down(self._drain_timeout), now) if key == _DRAIN else []

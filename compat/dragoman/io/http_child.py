@@ -1,0 +1,239 @@
+"""A server behind a URL, lived in by the shell like a server process (see ``child``).
+
+Theory of operation. The connection itself (``remote``) and its HTTP requests live in an event loop, the shell perhaps in another
+thread: ``Link`` carries calls both ways, in order. Each exchange is a task of the loop, which tells the connection what becomes
+of it. While the shell takes nothing, no task reads on, so that the server is slowed down instead of our memory filled.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import aiohttp
+
+from dragoman.bridge.effects import CancelTimer, Log, Loss, SetTimer
+from dragoman.io.http_client import HttpClient, HttpTrouble, fields_of, trouble_of
+from dragoman.remote.effects import UNSENT, Abort, Finish, Heard, Lost, RemoteEffect, Send, Trouble
+from dragoman.remote.remote import Remote
+
+FAREWELL = 2.0  # for the server to take note that a session is over
+_LAST_BYTES = 1.0  # for a stream to end after its answer
+
+
+class Link(Protocol):
+    """Calls between the shell's thread and the loop's; each direction keeps its order."""
+
+    loop: asyncio.AbstractEventLoop
+
+    def into_loop(self, call: Callable[..., object], *arguments: object) -> None:
+        """Have the loop call it."""
+
+    def into_shell(self, call: Callable[..., object], *arguments: object) -> None:
+        """Have the shell call it, never at once."""
+
+
+class RemoteHouse(Protocol):
+    """What a remote server needs of the shell it lives in."""
+
+    def heard_remote(self, child: RemoteChild, line: bytes, about: bytes | None) -> None:
+        """A line of the server's, and the id of the request on whose stream it came."""
+
+    def told_remote(self, effect: Log | Loss) -> None:
+        """Something for the operator."""
+
+    def lost_remote(self, child: RemoteChild, reason: str) -> None:
+        """The server cannot answer any more. Said once, and not after ``close``."""
+
+
+class NoOutlet:
+    """There is no pipe: every message has a connection of its own."""
+
+    backlog = 0
+
+    def flush(self) -> None:
+        """Nothing waits."""
+
+    def abort(self) -> None:
+        """Nothing is held."""
+
+
+class RemoteChild:
+    """One connection. Its methods are called in the shell's thread."""
+
+    pid = None
+    due: float | None = None
+
+    def __init__(self, client: HttpClient, remote: Remote, house: RemoteHouse, link: Link, authorization: Callable[[], str | None]) -> None:
+        self.session: int | None = None
+        self.ended = False
+        self.outlet = NoOutlet()
+        self._house = house
+        self._link = link
+        self._closing = False
+        self._net = _Net(client, remote, link, self, authorization)
+
+    def open(self, session: int) -> None:
+        """The core calls it ``session`` from now on."""
+        self.session = session
+        self._link.into_loop(self._net.open)
+
+    def write(self, data: bytes) -> None:
+        """One frame for the server."""
+        self._link.into_loop(self._net.write, data)
+
+    def press(self, now: float, stall: float, most: int) -> None:
+        """Nothing is queued."""
+
+    def pause(self) -> None:
+        """Nobody takes what the server says."""
+        self._link.into_loop(self._net.may_read.clear)
+
+    def resume(self) -> None:
+        """Somebody does again."""
+        self._link.into_loop(self._net.may_read.set)
+
+    def tick(self, now: float) -> None:
+        """Nothing happens by the clock of the shell."""
+
+    def close(self, grace: float = FAREWELL) -> None:
+        """Say goodbye, in at most ``grace`` seconds; ``lost_remote`` is not said any more."""
+        self._closing = True
+        self._link.into_loop(self._net.close, min(grace, FAREWELL))
+
+    # -- from the loop
+
+    def heard(self, line: bytes, about: bytes | None) -> None:
+        """A line of the server's."""
+        if not self._closing:
+            self._house.heard_remote(self, line, about)
+
+    def told(self, effect: Log | Loss) -> None:
+        """Something for the operator."""
+        self._house.told_remote(effect)
+
+    def lost(self, reason: str) -> None:
+        """It is over."""
+        if not self._closing:
+            self._house.lost_remote(self, reason)
+
+    def end(self) -> None:
+        """Nothing is left of it."""
+        self.ended = True
+
+
+class _Net:
+    """The part of a ``RemoteChild`` that lives in the loop."""
+
+    def __init__(self, client: HttpClient, remote: Remote, link: Link, child: RemoteChild, authorization: Callable[[], str | None]) -> None:
+        self.may_read = asyncio.Event()
+        self.may_read.set()
+        self._client = client
+        self._remote = remote
+        self._link = link
+        self._loop = link.loop
+        self._child = child
+        self._authorization = authorization
+        self._tasks: dict[int, asyncio.Task[None]] = {}
+        self._timers: dict[str, asyncio.TimerHandle] = {}
+        self._deadline: asyncio.TimerHandle | None = None
+        self._closed = False
+        self._carriers: dict[type[Any], Callable[[Any], None]] = {
+            Send: self._send,
+            Abort: self._abort,
+            Finish: self._finish,
+            Heard: lambda effect: link.into_shell(child.heard, effect.line, effect.about),
+            Lost: lambda effect: link.into_shell(child.lost, effect.reason),
+            SetTimer: self._set_timer,
+            CancelTimer: self._cancel_timer,
+            Log: lambda effect: link.into_shell(child.told, effect),
+            Loss: lambda effect: link.into_shell(child.told, effect),
+        }
+
+    def open(self) -> None:
+        self._carry(self._remote.open(self._loop.time()))
+
+    def write(self, data: bytes) -> None:
+        if not self._closed:
+            self._carry(self._remote.from_core(data[:-1], self._loop.time()))
+
+    def close(self, grace: float) -> None:
+        if not self._closed:
+            self._closed = True
+            self._carry(self._remote.close(self._loop.time()))
+            for handle in self._timers.values():
+                handle.cancel()
+            self._timers.clear()
+        if self._deadline is not None:
+            self._deadline.cancel()
+        self._deadline = self._loop.call_later(grace, self._cut_off)
+        self._look()
+
+    def _cut_off(self) -> None:
+        for task in self._tasks.values():
+            task.cancel()
+
+    def _look(self) -> None:
+        """Whether it has ended."""
+        if self._closed and not self._tasks:
+            if self._deadline is not None:
+                self._deadline.cancel()
+            self._link.into_shell(self._child.end)
+
+    def _carry(self, effects: list[RemoteEffect]) -> None:
+        for effect in effects:
+            self._carriers[type(effect)](effect)
+
+    def _set_timer(self, effect: SetTimer) -> None:
+        self._cancel_timer(CancelTimer(effect.key))
+        self._timers[effect.key] = self._loop.call_at(effect.at, self._on_timer, effect.key)
+
+    def _cancel_timer(self, effect: CancelTimer) -> None:
+        handle = self._timers.pop(effect.key, None)
+        if handle is not None:
+            handle.cancel()
+
+    def _on_timer(self, key: str) -> None:
+        del self._timers[key]
+        self._carry(self._remote.on_timer(key, self._loop.time()))
+
+    # -- exchanges
+
+    def _send(self, effect: Send) -> None:
+        task = self._loop.create_task(self._exchange(effect))
+        self._tasks[effect.exchange] = task
+        task.add_done_callback(lambda _: self._done(effect.exchange))
+
+    def _done(self, exchange: int) -> None:
+        self._tasks.pop(exchange, None)
+        self._look()
+
+    def _abort(self, effect: Abort) -> None:
+        task = self._tasks.get(effect.exchange)
+        if task is not None:
+            task.cancel()
+
+    def _finish(self, effect: Finish) -> None:
+        task = self._tasks.get(effect.exchange)
+        if task is not None:
+            self._loop.call_later(_LAST_BYTES, task.cancel)
+
+    async def _exchange(self, effect: Send) -> None:
+        number, remote = effect.exchange, self._remote
+        try:
+            async with self._client.exchange(
+                effect.method, dict(effect.headers), effect.body, url=effect.url, authorization=self._authorization()
+            ) as response:
+                self._carry(remote.head(number, response.status, fields_of(response), self._loop.time()))
+                async for chunk in response.content.iter_any():
+                    if not self.may_read.is_set():
+                        await self.may_read.wait()
+                    self._carry(remote.data(number, chunk, self._loop.time()))
+            self._carry(remote.ended(number, self._loop.time()))
+        except HttpTrouble as fault:
+            self._carry(remote.failed(number, fault.trouble, self._loop.time()))
+        except (TimeoutError, aiohttp.ClientError, OSError) as fault:
+            self._carry(remote.failed(number, trouble_of(fault), self._loop.time()))
+        except Exception as fault:  # noqa: BLE001 - whatever goes wrong with one exchange, who waits for it must hear of it
+            self._carry(remote.failed(number, Trouble(UNSENT, f"{type(fault).__name__}: {fault}", final=True), self._loop.time()))

@@ -1,0 +1,259 @@
+"""HTTP requests to one server behind a URL: connections, TLS, proxies, redirects, credentials.
+
+aiohttp does the work: of the well-kept clients it costs least by far (benchmarks/README.md). What it must not do by itself is
+switched off: it keeps no cookies, follows no redirect and reads no ``.netrc``.
+
+A redirect is followed where it can only mean "the same, over there": the method and the body stay, an unencrypted place is never
+taken for an encrypted one, and another origin gets neither credentials nor session.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import ssl
+from collections.abc import Callable, Mapping
+from contextlib import asynccontextmanager
+from ipaddress import ip_address
+from typing import TYPE_CHECKING, Protocol
+from urllib.parse import urljoin, urlsplit
+
+import aiohttp
+from yarl import URL
+
+from dragoman import __version__
+from dragoman.io.http_settings import HttpSettings, origin_of, shown
+from dragoman.remote.effects import BROKEN, SILENT, UNSENT, Trouble
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+CONNECT_TIMEOUT = 10.0
+IDLE = 4.0
+"""Seconds that an unused connection is kept: common servers close theirs after 5, and a request must not meet that."""
+_REDIRECTS = (301, 302, 307, 308)
+_HOPS = 5
+_CHALLENGES = 3
+_KEPT_AWAY = frozenset(("authorization", "cookie", "mcp-session-id", "proxy-authorization"))
+
+
+class HttpTrouble(Exception):
+    """An exchange came to nothing."""
+
+    def __init__(self, trouble: Trouble) -> None:
+        super().__init__(trouble.text)
+        self.trouble = trouble
+
+
+class Credentials(Protocol):
+    """Who we are at the server; see ``dragoman.auth``."""
+
+    async def apply(self) -> Mapping[str, str]:
+        """The fields for the next request."""
+
+    async def challenged(self, status: int, headers: Mapping[str, str], used: Mapping[str, str]) -> bool:
+        """The server answered 401 or 403; True: send the request again."""
+
+
+class HttpClient:
+    """Requests to one server, in the running loop. ``credentials`` are asked before each, and when one is refused."""
+
+    def __init__(self, settings: HttpSettings, credentials: Credentials | None = None, *, connect_timeout: float = CONNECT_TIMEOUT) -> None:
+        self.settings = settings
+        self.credentials = credentials
+        self.on_redirect: Callable[[str], None] = lambda _text: None
+        connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=IDLE, ssl=_tls(settings), socket_factory=_socket)
+        self._session = aiohttp.ClientSession(
+            connector=connector,
+            cookie_jar=aiohttp.DummyCookieJar(),
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=connect_timeout),
+            skip_auto_headers=("Content-Type", "User-Agent", "Accept"),
+            max_line_size=64 * 1024,
+            max_field_size=64 * 1024,
+        )
+        self._told: set[str] = set()
+
+    async def close(self) -> None:
+        """Close every connection."""
+        await self._session.close()
+
+    @asynccontextmanager
+    async def exchange(
+        self, method: str, headers: Mapping[str, str], body: bytes, *, url: str = "", authorization: str | None = None
+    ) -> AsyncIterator[aiohttp.ClientResponse]:
+        """One request and the head of its answer, redirects and challenges behind it. Raises ``HttpTrouble``.
+
+        ``authorization`` is a client's own, passed on for this request alone.
+        """
+        known = await self._known(authorization)
+        response = await self._follow(method, {**_content(method), **headers}, known, body, url or self.settings.url)
+        for _ in range(_CHALLENGES):
+            if response.status not in (401, 403) or not await self._challenged(response, known):
+                break
+            response.release()
+            known = await self._known(authorization)
+            response = await self._follow(method, {**_content(method), **headers}, known, body, url or self.settings.url)
+        try:
+            yield response
+        finally:
+            response.close()
+
+    async def _known(self, authorization: str | None) -> dict[str, str]:
+        """What is sent because of who we are, or who our client is."""
+        known = dict(self.settings.headers)
+        if authorization is not None:
+            known["Authorization"] = authorization
+        elif self.credentials is not None:
+            try:
+                known.update(await self.credentials.apply())
+            except Exception as fault:
+                raise HttpTrouble(Trouble(UNSENT, str(fault) or type(fault).__name__, final=True)) from fault
+        return known
+
+    async def _challenged(self, response: aiohttp.ClientResponse, used: Mapping[str, str]) -> bool:
+        if self.credentials is None:
+            return False
+        try:
+            return await self.credentials.challenged(response.status, fields_of(response), used)
+        except Exception as fault:
+            response.release()
+            raise HttpTrouble(Trouble(UNSENT, str(fault) or type(fault).__name__, final=True)) from fault
+
+    async def _follow(
+        self, method: str, headers: Mapping[str, str], known: Mapping[str, str], body: bytes, url: str
+    ) -> aiohttp.ClientResponse:
+        """The answer, from wherever redirects lead."""
+        everything: Mapping[str, str] = {**headers, **known}
+        for _ in range(_HOPS):
+            response = await self._once(method, everything, body, url)
+            location = response.headers.get("location")
+            if response.status not in _REDIRECTS or not location:
+                return response
+            response.release()
+            target = urljoin(url, location)
+            everything = self._carried(url, target, everything, known)
+            url = target
+        raise HttpTrouble(Trouble(UNSENT, f"more than {_HOPS} redirects", final=True))
+
+    def _carried(self, url: str, target: str, everything: Mapping[str, str], known: Mapping[str, str]) -> Mapping[str, str]:
+        """The fields that go along to ``target``."""
+        here, there = origin_of(url), origin_of(target)
+        if there[0] not in ("http", "https") or (here[0] == "https" and there[0] != "https"):
+            raise HttpTrouble(Trouble(UNSENT, f"it redirects to {shown(target)}, which is not encrypted", final=True))
+        if here == there:
+            return everything
+        if target not in self._told:
+            self._told.add(target)
+            self.on_redirect(f"the server redirects to {shown(target)}: credentials are not sent there")
+        secret = {name.lower() for name in known} | _KEPT_AWAY
+        return {name: value for name, value in everything.items() if name.lower() not in secret}
+
+    async def _once(self, method: str, headers: Mapping[str, str], body: bytes, url: str) -> aiohttp.ClientResponse:
+        try:
+            return await self._session.request(
+                method,
+                URL(url, encoded=True),
+                headers=headers,
+                data=body or None,
+                allow_redirects=False,
+                proxy=proxy_for(url),
+            )
+        except (TimeoutError, aiohttp.ClientError, OSError, ValueError) as fault:
+            raise HttpTrouble(trouble_of(fault)) from None
+
+
+def _content(method: str) -> dict[str, str]:
+    common = {"User-Agent": f"dragoman/{__version__}"}
+    if method != "POST":
+        return common
+    return {**common, "Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+
+
+def fields_of(response: aiohttp.ClientResponse) -> dict[str, str]:
+    """The fields of an answer, names in lower case; of several of one name all values."""
+    fields: dict[str, str] = {}
+    for name, value in response.headers.items():
+        key = name.lower()
+        fields[key] = f"{fields[key]}, {value}" if key in fields else value
+    return fields
+
+
+def trouble_of(fault: BaseException) -> Trouble:
+    """What an exception of the library's says about the request."""
+    if isinstance(fault, aiohttp.ClientConnectorCertificateError):
+        return Trouble(
+            UNSENT, f"its certificate is not trusted: {_reason(fault.certificate_error)} (--ca FILE names another authority)", final=True
+        )
+    if isinstance(fault, aiohttp.ClientSSLError):
+        return Trouble(UNSENT, f"no encrypted connection: {_reason(fault)}", final=True)
+    if isinstance(fault, aiohttp.ClientConnectorDNSError):
+        return Trouble(UNSENT, f"the name {fault.host} is not known", final=True)
+    if isinstance(fault, aiohttp.ClientHttpProxyError):
+        return Trouble(UNSENT, f"the proxy refused the connection with status {fault.status}", final=True)
+    if isinstance(fault, aiohttp.ClientConnectorError):
+        return Trouble(UNSENT, _reason(fault.os_error))
+    if isinstance(fault, aiohttp.InvalidURL | ValueError) and not isinstance(fault, aiohttp.ClientPayloadError):
+        return Trouble(UNSENT, f"the request cannot be written: {fault}", final=True)
+    if isinstance(fault, aiohttp.ConnectionTimeoutError):
+        return Trouble(UNSENT, "no connection in time")
+    if isinstance(fault, asyncio.TimeoutError):
+        return Trouble(SILENT, "no answer in time")
+    if isinstance(fault, aiohttp.ClientResponseError):
+        return Trouble(BROKEN, f"its answer is no HTTP: {' '.join(fault.message.split())[:200]}", final=True)
+    if isinstance(fault, aiohttp.ServerDisconnectedError):
+        return Trouble(BROKEN, "it closed the connection without an answer")
+    return Trouble(BROKEN, _reason(fault))
+
+
+def _reason(fault: BaseException) -> str:
+    if isinstance(fault, ssl.SSLCertVerificationError):
+        return fault.verify_message
+    strerror = getattr(fault, "strerror", None)
+    text = strerror or str(fault) or type(fault).__name__
+    return text.rpartition("] ")[2] if text.startswith("[") else text
+
+
+def proxy_for(url: str) -> str | None:
+    """The proxy that the environment names for a URL; none for this machine's own addresses."""
+    from urllib.request import getproxies, proxy_bypass
+
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    if host == "localhost" or _is_loopback(host):
+        return None
+    proxies = getproxies()
+    proxy = proxies.get(parts.scheme) or proxies.get("all")
+    if not proxy or proxy_bypass(host):
+        return None
+    if "://" not in proxy:
+        proxy = f"http://{proxy}"
+    if not proxy.startswith(("http://", "https://")):
+        raise ValueError(f"the proxy {urlsplit(proxy).scheme}://… is of a kind that is not supported: an HTTP proxy is needed")
+    return proxy
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _tls(settings: HttpSettings) -> ssl.SSLContext | bool:
+    if settings.origin[0] != "https" and settings.ca is None:
+        return True
+    context = ssl.create_default_context()
+    if settings.ca is not None:
+        context.load_verify_locations(cafile=settings.ca)
+    return context
+
+
+def _socket(info: tuple[int, int, int, str, tuple[object, ...]]) -> socket.socket:
+    """A socket that notices when its peer has vanished: without a word nothing else would, on a stream that may be quiet for hours."""
+    made = socket.socket(info[0], info[1], info[2])
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for name, value in (("TCP_KEEPIDLE", 30), ("TCP_KEEPINTVL", 10), ("TCP_KEEPCNT", 3), ("TCP_USER_TIMEOUT", 60_000)):
+        option = getattr(socket, name, None)
+        if option is not None:
+            made.setsockopt(socket.IPPROTO_TCP, option, value)
+    return made

@@ -1,0 +1,126 @@
+"""Which era a server behind a URL speaks: ask it (2026-07-28, basic/versioning#backward-compatibility-with-initialization-based-versions).
+
+``server/discover`` goes first, since a POST starts nothing. An answer that says nothing of the server (it is down, or busy) is asked
+for again, a few times; a refusal is told with its challenge. Where credentials are known to be good and the question alone is
+refused, one handshake decides.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+import aiohttp
+from msgspec import Raw, Struct
+
+from dragoman import frame
+from dragoman.bridge.era import LEGACY, OWN_INFO, discover_params
+from dragoman.http.remote import UNKNOWN, Verdict, judge_answer, no_answer
+from dragoman.io.http_client import HttpClient, HttpTrouble, fields_of, trouble_of
+from dragoman.remote import troubles
+from dragoman.remote.effects import UNSENT
+from dragoman.remote.sse_reader import Event, SseReader
+from dragoman_specs.names import HEADER_METHOD, HEADER_PROTOCOL_VERSION, HEADER_SESSION_ID
+from dragoman_specs.version import LATEST_LEGACY, LATEST_MODERN
+
+PATIENCE = 15.0
+"""Seconds for one answer."""
+_ENOUGH = 64 * 1024
+_PAUSES = (0.25, 1.0)
+_LONGEST_PAUSE = 5.0
+_ID = b'"dragoman-probe"'
+
+
+class Answer(Struct, frozen=True):
+    """One HTTP answer: ``fields`` have lower-case names; of a stream ``body`` is the first message."""
+
+    status: int
+    fields: dict[str, str]
+    body: bytes
+
+
+async def ask(
+    client: HttpClient, method: str, headers: dict[str, str], body: bytes, *, patience: float = PATIENCE, authorization: str | None = None
+) -> Answer:
+    """One request and what is needed of its answer. Raises ``HttpTrouble``."""
+    try:
+        async with asyncio.timeout(patience), client.exchange(method, headers, body, authorization=authorization) as response:
+            fields = fields_of(response)
+            if fields.get("content-type", "").lower().startswith("text/event-stream"):
+                return Answer(response.status, fields, await _first_message(response))
+            return Answer(response.status, fields, await _beginning(response))
+    except (TimeoutError, aiohttp.ClientError, OSError) as fault:
+        raise HttpTrouble(trouble_of(fault)) from None
+
+
+async def _first_message(response: aiohttp.ClientResponse) -> bytes:
+    reader = SseReader(_ENOUGH)
+    async for chunk in response.content.iter_any():
+        for event in reader.feed(chunk):
+            if isinstance(event, Event) and event.data:
+                return event.data
+    return b""
+
+
+async def _beginning(response: aiohttp.ClientResponse) -> bytes:
+    pieces: list[bytes] = []
+    size = 0
+    async for chunk in response.content.iter_any():
+        pieces.append(chunk)
+        size += len(chunk)
+        if size > _ENOUGH:
+            break
+    return b"".join(pieces)
+
+
+def discover_request() -> tuple[dict[str, str], bytes]:
+    """The fields and the body of the question."""
+    headers = {HEADER_PROTOCOL_VERSION: str(LATEST_MODERN), HEADER_METHOD: "server/discover"}
+    return headers, frame.request(_ID, "server/discover", discover_params())[:-1]
+
+
+async def detect(client: HttpClient, authorization: str | None = None) -> Verdict:
+    """The verdict on the server behind ``client``."""
+    headers, body = discover_request()
+    verdict = no_answer("it was not asked")
+    for pause in (*_PAUSES, None):
+        wanted: float | None = None
+        try:
+            answer = await ask(client, "POST", headers, body, authorization=authorization)
+        except HttpTrouble as fault:
+            trouble = fault.trouble
+            verdict = no_answer(trouble.text)
+            if trouble.final or trouble.kind != UNSENT:
+                return verdict
+        else:
+            verdict = judge_answer(answer.status, answer.body, answer.fields.get("www-authenticate", "").encode() or None)
+            if verdict.era != UNKNOWN:
+                return verdict
+            if answer.status in troubles.REFUSED:
+                return await _shown_in(client, verdict, authorization)
+            wanted = _seconds(answer.fields.get("retry-after", ""))
+        if pause is None or (wanted or 0.0) > _LONGEST_PAUSE:
+            break
+        await asyncio.sleep(pause if wanted is None else wanted)
+    return verdict
+
+
+async def _shown_in(client: HttpClient, refused: Verdict, authorization: str | None) -> Verdict:
+    """The question was refused: whether the caller is, or only what was asked, a handshake tells."""
+    if client.credentials is None and not client.settings.headers and authorization is None:
+        return refused
+    params = {"protocolVersion": str(LATEST_LEGACY), "capabilities": {}, "clientInfo": Raw(OWN_INFO)}
+    try:
+        answer = await ask(client, "POST", {}, frame.request(_ID, "initialize", frame.encode(params))[:-1], authorization=authorization)
+        message = frame.parse(answer.body, lenient=True)
+        if answer.status >= 300 or not isinstance(message, frame.Result):
+            return refused
+        if session := answer.fields.get("mcp-session-id"):
+            await ask(client, "DELETE", {HEADER_SESSION_ID: session}, b"", authorization=authorization)
+    except HttpTrouble:
+        return refused
+    return Verdict(LEGACY, "it refuses server/discover, and accepts initialize")
+
+
+def _seconds(text: str) -> float | None:
+    text = text.strip()
+    return float(text) if text.isascii() and text.isdigit() and len(text) < 10 else None

@@ -1,0 +1,62 @@
+"""What an operator says of a server behind a URL, judged before anything heavy is imported."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from urllib.parse import urlsplit
+
+
+class Unusable(Exception):
+    """A setting cannot be used; the text says which, why, and what to do."""
+
+
+class HttpSettings:
+    """What an operator can set: see the command line. Raises ``Unusable`` for a URL or a file that cannot be used."""
+
+    __slots__ = ("ca", "headers", "origin", "url")
+
+    def __init__(self, url: str, *, headers: Mapping[str, str] | None = None, ca: str | None = None) -> None:
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise Unusable(f"{url!r} is no URL of a server: it begins with http:// or https:// and a host")
+        if parts.username is not None or parts.password is not None:
+            raise Unusable("credentials in a URL end up in logs: give them with --header or --bearer-env")
+        self.url = url.partition("#")[0]
+        self.origin = origin_of(url)
+        self.headers = dict(headers or {})
+        self.ca = ca
+        if ca is not None:
+            _check(ca)
+
+    @property
+    def label(self) -> str:
+        """How the server is named in error texts."""
+        return urlsplit(self.url).netloc[:100]
+
+
+def origin_of(url: str) -> tuple[str, str, int | None]:
+    """Scheme, host and port."""
+    parts = urlsplit(url)
+    try:
+        port = parts.port
+    except ValueError:
+        raise Unusable(f"the port of {shown(url)} is none") from None
+    return parts.scheme, parts.hostname or "", port or {"http": 80, "https": 443}.get(parts.scheme)
+
+
+def shown(url: str) -> str:
+    """A URL without what may be secret in it."""
+    parts = urlsplit(url)
+    host = parts.netloc.rpartition("@")[2]
+    return f"{parts.scheme}://{host}{parts.path}"[:300]
+
+
+def _check(ca: str) -> None:
+    import ssl
+
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(cafile=ca)
+    except ssl.SSLError:
+        raise Unusable(f"--ca {ca} holds no certificate in PEM form") from None
+    except OSError as fault:
+        raise Unusable(f"--ca {ca} cannot be read: {fault.strerror}") from None

@@ -1,0 +1,110 @@
+"""A server behind a URL as a whole: its HTTP client, its era, and the connections to it.
+
+The verdict on the era is kept, with the time at which it was given, for as long as the process lives; a failure never is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Protocol
+
+from dragoman.errors import Refusal, server_fault
+from dragoman.http.remote import UNKNOWN, Verdict, no_answer
+from dragoman.io.dialer import Dialer
+
+if TYPE_CHECKING:
+    import asyncio
+    from collections.abc import Coroutine
+
+    from dragoman.io.http_client import Credentials, HttpClient
+    from dragoman.io.http_settings import HttpSettings
+
+
+class Runner(Protocol):
+    """The loop that HTTP lives in; see ``http_child.Link``."""
+
+    loop: asyncio.AbstractEventLoop
+
+    def into_loop(self, call: Callable[..., object], *arguments: object) -> None:
+        """Have the loop call it."""
+
+    def into_shell(self, call: Callable[..., object], *arguments: object) -> None:
+        """Have the shell call it, never at once."""
+
+    def begin(self, coroutine: Coroutine[Any, Any, Verdict], then: Callable[[Verdict], object]) -> None:
+        """Run a coroutine in the loop, and have the shell told of its result."""
+
+
+class RemoteServer:
+    """See the module. ``credentials`` makes what knows who we are, in the loop."""
+
+    def __init__(
+        self,
+        runner: Runner,
+        settings: HttpSettings,
+        label: str,
+        instance: str,
+        credentials: Callable[[], Credentials | None] = lambda: None,
+        on_redirect: Callable[[str], None] = lambda _text: None,
+    ) -> None:
+        self.settings = settings
+        self.verdict: Verdict | None = None
+        self.decided_at = 0.0
+        self.dialer = Dialer(self.client, runner, label, instance)
+        self._runner = runner
+        self._label = label
+        self._credentials = credentials
+        self._on_redirect = on_redirect
+        self._client: HttpClient | None = None
+
+    def client(self) -> HttpClient:
+        """The HTTP client, in the loop."""
+        if self._client is None:
+            from dragoman.io.http_client import HttpClient
+
+            self._client = HttpClient(self.settings, self._credentials())
+            self._client.on_redirect = self._on_redirect
+        return self._client
+
+    def find_era(
+        self, forced: str, known: Callable[[str], object], unknown: Callable[[Refusal], object], authorization: str | None = None
+    ) -> None:
+        """Ask the server, unless ``forced`` is an era; then one of the two is called in the shell.
+
+        ``authorization``: of the client on whose behalf it is asked.
+        """
+
+        def decided(verdict: Verdict) -> None:
+            if verdict.era == UNKNOWN:
+                unknown(_refusal(verdict, self._label))
+            else:
+                self.verdict = verdict
+                known(verdict.era)
+
+        self._runner.begin(self._detect(forced, authorization), decided)
+
+    async def _detect(self, forced: str, authorization: str | None) -> Verdict:
+        try:
+            client = self.client()
+            if forced != "auto":
+                return Verdict(forced, "--server-era says so")
+            from dragoman.io.http_era import detect
+
+            return await detect(client, authorization)
+        except Exception as fault:  # noqa: BLE001 - whoever waits for the verdict must hear of it
+            return no_answer(f"{type(fault).__name__}: {fault}")
+
+    async def close(self) -> None:
+        """Close every connection."""
+        if self._client is not None:
+            await self._client.close()
+
+
+def _refusal(verdict: Verdict, label: str) -> Refusal:
+    """Why the server cannot be used now, and for a challenge what to do."""
+    if verdict.challenge is None:
+        return server_fault(f"The server {label} cannot be used now: {verdict.why}")
+    challenge = verdict.challenge.decode("latin-1")
+    todo = "give credentials with dragoman login URL, --bearer-env VARIABLE or --header NAME=VALUE"
+    told = server_fault(f"The server {label} cannot be used now: {verdict.why}, and asks for {challenge[:300]}: {todo}")
+    return Refusal(told.code, told.message, {"wwwAuthenticate": challenge[:2000]})

@@ -1,0 +1,64 @@
+"""What the client leg asks of its shell, and what the shell tells it (see ``remote``).
+
+``exchange`` numbers name one HTTP request of ours each, and are never used twice by one connection.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from dragoman.bridge.effects import CancelTimer, Log, Loss, SetTimer
+
+Headers = tuple[tuple[str, str], ...]
+
+
+class Send(Struct, frozen=True, gc=False):
+    """Send an HTTP request; ``url`` is empty for the server's own. Its answer comes as ``head``, ``data`` … ``ended`` or ``failed``."""
+
+    exchange: int
+    method: str
+    headers: Headers
+    body: bytes = b""
+    url: str = ""
+
+
+class Abort(Struct, frozen=True, gc=False):
+    """Close the connection of an exchange: nothing more of it is heard."""
+
+    exchange: int
+
+
+class Finish(Struct, frozen=True, gc=False):
+    """Nothing more of an exchange is needed: read its last bytes, so that the connection can be used again, or close it soon."""
+
+    exchange: int
+
+
+class Heard(Struct, frozen=True, gc=False):
+    """A message of the server's for the core; ``about`` is the id (JSON text) of the request on whose stream it came."""
+
+    line: bytes
+    about: bytes | None = None
+
+
+class Lost(Struct, frozen=True, gc=False):
+    """The connection is of no use any more: what the server knew of it is gone."""
+
+    reason: str
+
+
+RemoteEffect = Send | Abort | Finish | Heard | Lost | SetTimer | CancelTimer | Log | Loss
+
+
+UNSENT, BROKEN, SILENT = "unsent", "broken", "silent"
+
+
+class Trouble(Struct, frozen=True):
+    """Why an exchange came to nothing; ``text`` for people, ``final``: trying again cannot help.
+
+    ``UNSENT``: the server has not seen the request. ``BROKEN``: the connection ended too early. ``SILENT``: no answer in time.
+    """
+
+    kind: str
+    text: str
+    final: bool = False

@@ -1,0 +1,211 @@
+"""A legacy server behind a URL: Streamable HTTP of 2025-03-26 to 2025-11-25 (basic/transports#streamable-http of each).
+
+Theory of operation. ``initialize`` begins a session if the server gives it an id; what the core says of log level and
+subscriptions is remembered. A server that does not know the id any more (404) is shown the same handshake once more, and the
+requests that it refused are sent again: they were not carried out. A stream that ends too early is resumed with the id of its last
+event, after the time that the server asked for; without such an id, what does no harm is asked again and the rest fails. After
+the handshake a standing stream carries what belongs to no request, if the server offers one.
+
+A URL that takes no POST may be a server of 2024-11-05: then ``two_endpoints`` takes over (see ``remote``).
+"""
+
+from __future__ import annotations
+
+from dragoman import frame
+from dragoman.bridge.effects import DEBUG
+from dragoman.bridge.era import MODERN, judge
+from dragoman.remote import troubles
+from dragoman.remote.effects import Headers, Heard, Trouble
+from dragoman.remote.flight import FAREWELL, NOTE, RESUME, STREAM, Flight
+from dragoman.remote.options import RemoteOptions
+from dragoman.remote.session import SessionConnection
+from dragoman_specs.names import HEADER_LAST_EVENT_ID, HEADER_PROTOCOL_VERSION, HEADER_SESSION_ID
+from dragoman_specs.version import Version, parse
+
+VERSION_HEADER_SINCE = Version.V2025_06_18
+RESUMES = 5
+"""Times that a stream is resumed without a new event before it is given up."""
+_COME_BACK = 1.0
+_LONGEST = 30.0
+_NOT_HERE = (400, 404, 405)
+_TAKES_GET = ("accept", "text/event-stream")
+
+
+class LegacyConnection(SessionConnection):
+    """See the module. ``fallen_back`` is the handshake that was answered as if there were no Streamable HTTP; ``refusal``: in words."""
+
+    def __init__(self, options: RemoteOptions) -> None:
+        super().__init__(options)
+        self.session_id: str | None = None
+        self.version: Version | None = None
+        self.fallen_back: Flight | None = None
+        self.refusal: frame.Failure | None = None
+        self._stream: Flight | None = None
+        self._stream_id: bytes | None = None
+        self._pause = _COME_BACK
+        self._retry_ms: int | None = None
+
+    def headers(self, flight: Flight) -> Headers:
+        """The session, the revision once it is agreed on, and where a stream is taken up again."""
+        found: list[tuple[str, str]] = []
+        if flight.method != "initialize":
+            if self.session_id is not None:
+                found.append((HEADER_SESSION_ID, self.session_id))
+            if self.version is not None and self.version >= VERSION_HEADER_SINCE:
+                found.append((HEADER_PROTOCOL_VERSION, str(self.version)))
+        if flight.kind in (STREAM, RESUME):
+            found.append(_TAKES_GET)
+            last = flight.last_id if flight.kind == RESUME else self._stream_id
+            if last is not None:
+                found.append((HEADER_LAST_EVENT_ID, last.decode("utf-8", "replace")))
+        return tuple(found)
+
+    def _closed(self) -> None:
+        if self.session_id is not None:
+            self.launch(Flight(FAREWELL, b"", None), "DELETE")
+
+    # -- the session -------------------------------------------------------------------------------------------------
+
+    def _learn(self, flight: Flight, answer: frame.Result, line: bytes) -> bytes:
+        if flight.method == "initialize":
+            self._welcomed(flight, answer)
+        return line
+
+    def _welcomed(self, flight: Flight, answer: frame.Result) -> None:
+        self.session_id = flight.fields.get("mcp-session-id") or None
+        self.version = parse(frame.text((frame.members(answer.result) or {}).get("protocolVersion")))
+
+    def _accepted(self, flight: Flight) -> None:
+        if flight.kind == NOTE:
+            if flight.method == "notifications/initialized":
+                self._listen()
+            self._over(flight)
+        elif flight.ids:
+            # Some servers accept a request and answer it on the standing stream.
+            self.log(DEBUG, f"the server accepted {flight.what} with {troubles.status_text(flight.status)}: its answer may come elsewhere")
+
+    def _fault(self, flight: Flight, answer: frame.Failure | None, body: bytes) -> bool:
+        if flight.method == "initialize" and flight.status in _NOT_HERE and flight.waiter is None and not _is_modern(answer):
+            self.fallen_back, self.refusal = flight, answer
+            return True
+        if flight.kind == RESUME or flight.method == "initialize" or not self._is_session_gone(flight, answer, body):
+            return False
+        if flight.again:
+            return False
+        flight.again = True
+        for key in flight.ids:
+            self._by_id[key] = flight
+        self._held.append(flight)
+        self._renew()
+        return True
+
+    def _is_session_gone(self, flight: Flight, answer: frame.Failure | None, body: bytes) -> bool:
+        """404 says so (#session-management); servers in the field say it with 400 and in words too."""
+        if self.session_id is None or flight.status not in (400, 404) or not self._has_hello:
+            return False
+        said = bytes(answer.error) if answer is not None else body
+        return flight.status == 404 or b"session" in said.lower()
+
+    def _renew(self) -> None:
+        """The same handshake again."""
+        if self._renewing:
+            return
+        self._renewing = True
+        self.session_id, self.version, self._stream_id = None, None, None
+        if self._stream is not None:
+            self.drop(self._stream)
+            self._stream = None
+        self._blocking = None
+        self._greet()
+
+    # -- the standing stream -------------------------------------------------------------------------------------------
+
+    def _listen(self) -> None:
+        if self._stream is None and not self.closing:
+            self._stream = Flight(STREAM, b"", None)
+            self.launch(self._stream, "GET")
+
+    def _begun(self, flight: Flight) -> None:
+        if flight.kind == STREAM and flight.reader is not None:
+            self._pause = _COME_BACK
+
+    def _whole(self, flight: Flight) -> None:
+        if flight.kind == STREAM:
+            self._no_stream(flight)
+        elif flight.kind == RESUME:
+            self._resume_failed(flight)
+        elif flight.kind != FAREWELL:
+            super()._whole(flight)
+
+    def _no_stream(self, flight: Flight) -> None:
+        """An answer to GET that is no stream."""
+        self._stream = None
+        if flight.status == 404 and self.session_id is not None and not flight.again:
+            self._renew()
+        elif flight.status >= 500 or flight.status == 429:
+            self._come_back()
+        else:
+            # 405: it offers none. After any other refusal it will not offer one to us either.
+            self.log(DEBUG, f"the server offers no event stream: {troubles.status_text(flight.status)}")
+
+    def _come_back(self) -> None:
+        delay = self._pause if self._retry_ms is None else self._retry_ms / 1000
+        self.set_timer("listen", min(delay, _LONGEST))
+        self._pause = min(self._pause * 2, _LONGEST)
+
+    def _on_timer(self, key: str) -> None:
+        if key == "listen" and not self._renewing:
+            self._listen()
+
+    def _relaunch(self, flight: Flight) -> None:
+        self.launch(flight, "GET" if flight.kind == RESUME else "POST")
+
+    def _undelivered(self, flight: Flight, trouble: Trouble) -> None:
+        if flight.kind == STREAM:
+            self._stream = None
+            self._come_back()
+        elif flight.kind == RESUME:
+            self._resume_failed(flight)
+        elif flight.kind != FAREWELL:
+            super()._undelivered(flight, trouble)
+
+    # -- streams that end --------------------------------------------------------------------------------------------
+
+    def _asked(self, flight: Flight, request: frame.Request, line: bytes) -> None:
+        self.emit(Heard(line, flight.about))
+
+    def _stream_over(self, flight: Flight, why: str) -> None:
+        if flight.kind == STREAM:
+            if flight.reader is not None:
+                self._stream_id, self._retry_ms = flight.reader.last_id, flight.reader.retry_ms
+            self._stream = None
+            self._come_back()
+        elif flight.ids:
+            self._interrupted(flight, why)
+
+    def _interrupted(self, flight: Flight, why: str) -> None:
+        """The stream of a request ended before its answer: it is taken up again where it broke, or the request fails."""
+        reader = flight.reader
+        if reader is not None and reader.last_id is not None and reader.last_id != flight.last_id:
+            flight.last_id, flight.resumes = reader.last_id, 0
+        if flight.last_id is not None and flight.resumes < RESUMES:
+            flight.resumes += 1
+            flight.kind = RESUME
+            retry = reader.retry_ms if reader is not None else None
+            self.later(flight, _COME_BACK if retry is None else min(retry / 1000, _LONGEST))
+        elif flight.last_id is None and not flight.resent and self.is_harmless(flight):
+            flight.resent = True
+            self.launch(flight)
+        else:
+            self.refuse(flight, troubles.broken_off(flight.what, why))
+
+    def _resume_failed(self, flight: Flight) -> None:
+        """The server does not take up a stream again (405, or 404 for a session that is gone), or cannot be reached just now."""
+        if flight.status == 0 or flight.status >= 500:
+            self._interrupted(flight, troubles.status_text(flight.status) if flight.status else "it cannot be reached")
+        else:
+            self.refuse(flight, troubles.broken_off(flight.what, f"and cannot be resumed: {troubles.status_text(flight.status)}"))
+
+
+def _is_modern(answer: frame.Failure | None) -> bool:
+    return answer is not None and judge(answer)[0] == MODERN

@@ -1,0 +1,17 @@
+"""What the client leg has to know of its server."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+
+class RemoteOptions(Struct, frozen=True):
+    """``instance`` tells this bridge from any other, ``url`` is the server's, ``max_line`` the longest message in bytes.
+
+    ``two_endpoints``: the server is known to speak HTTP+SSE of 2024-11-05, so that Streamable HTTP is not tried first.
+    """
+
+    instance: str
+    url: str
+    max_line: int = 256 << 20
+    two_endpoints: bool = False

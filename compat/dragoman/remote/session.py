@@ -1,0 +1,123 @@
+"""What both transports of the legacy revisions have in common: a session that begins with a handshake, and can be begun again.
+
+Theory of operation (basic/lifecycle of each). Nothing is sent before the handshake is answered, and nothing after it before
+``notifications/initialized`` has arrived: each message has a connection of its own, and they would overtake one another. What the
+core sets (log level, subscriptions) is remembered; a session that is lost is begun anew with the same handshake, shown the same
+settings, and what waited goes on. The client is told to look again, since nobody knows what it missed.
+"""
+
+from __future__ import annotations
+
+from msgspec import Raw
+
+from dragoman import frame
+from dragoman.bridge.effects import WARNING
+from dragoman.bridge.ids import Ids
+from dragoman.http.memory import Memory
+from dragoman.remote import troubles
+from dragoman.remote.connection import Connection
+from dragoman.remote.effects import Heard
+from dragoman.remote.flight import CALL, NOTE, Flight
+from dragoman.remote.options import RemoteOptions
+
+_IN_TURN = ("initialize", "notifications/initialized")
+
+
+class SessionConnection(Connection):
+    """See the module. A subclass says when a message can be sent (``_can_send``), and how a session is begun again."""
+
+    def __init__(self, options: RemoteOptions) -> None:
+        super().__init__(options)
+        self.memory = Memory(Ids(options.instance))
+        self._has_hello = False
+        self._renewing = False
+        self._blocking: Flight | None = None
+        self._held: list[Flight] = []
+
+    # -- from the core -----------------------------------------------------------------------------------------------
+
+    def _from_core(self, message: frame.Frame | list[frame.Frame], line: bytes) -> None:
+        items = message if isinstance(message, list) else [message]
+        for item in items:
+            self.memory.note(item)
+            if isinstance(item, frame.Request) and item.method == "initialize":
+                self.memory.handshake, self._has_hello = item.params or Raw(b"{}"), True
+            elif isinstance(item, frame.Notification) and item.method == "notifications/cancelled":
+                self._cancelled(item)
+        is_call = any(isinstance(item, frame.Request) for item in items)
+        flight = Flight(CALL if is_call else NOTE, line, message)
+        for key in flight.ids:
+            self._by_id[key] = flight
+        # An answer never waits: the server may ask before it answers, and would wait for it.
+        if all(isinstance(item, frame.Result | frame.Failure) for item in items) and self._can_send:
+            self.launch(flight)
+        else:
+            self._held.append(flight)
+            self._release()
+
+    def _cancelled(self, note: frame.Notification) -> None:
+        """A cancelled request may still be answered, or its stream just end; neither is told to anybody (utilities/cancellation)."""
+        target = bytes((frame.members(note.params) or {}).get("requestId", Raw(b"null")))
+        flight = self._by_id.pop(frame.id_key(target), None) if frame.valid_id(target) else None
+        if flight is not None:
+            flight.ids.pop(frame.id_key(target), None)
+            if not flight.ids:
+                self._settle(flight)
+
+    # -- in turn -----------------------------------------------------------------------------------------------------
+
+    @property
+    def _can_send(self) -> bool:
+        """Whether there is anywhere to send to."""
+        return not self._renewing
+
+    def _release(self) -> None:
+        """Send what may be sent."""
+        while self._held and self._can_send and self._blocking is None:
+            flight = self._held.pop(0)
+            if flight.kind == NOTE or flight.ids:  # nobody has cancelled it meanwhile
+                self._go(flight)
+
+    def _go(self, flight: Flight) -> None:
+        if flight.method in _IN_TURN:
+            self._blocking = flight
+        self.launch(flight)
+
+    def _over(self, flight: Flight) -> None:
+        if flight is self._blocking:
+            self._blocking = None
+            self._release()
+
+    # -- again -------------------------------------------------------------------------------------------------------
+
+    def _greet(self) -> None:
+        """The same handshake once more."""
+        self.log(WARNING, "the server has ended the session: another one is begun")
+        line = self.memory.hello()
+        flight = Flight(CALL, line, frame.parse(line), lambda answer: self._greeted(flight, answer))
+        self.launch(flight)
+
+    def _greeted(self, hello: Flight, answer: frame.Result | frame.Failure) -> None:
+        if isinstance(answer, frame.Failure):
+            why = frame.text((frame.members(answer.error) or {}).get("message")) or "it refused the handshake"
+            self.lose(troubles.session_gone(why))
+            return
+        self._welcomed(hello, answer)
+        self._renewing = False
+        again: list[Flight] = []
+        for line in self.memory.restored():
+            message = frame.parse(line)
+            is_call = isinstance(message, frame.Request)
+            again.append(Flight(CALL if is_call else NOTE, line, message, _ignored if is_call else None))
+        self._held = again + self._held
+        self.memory.opened(answer.result)
+        for line in self.memory.announced():
+            self.emit(Heard(line[:-1]))
+        self._release()
+
+    def _welcomed(self, flight: Flight, answer: frame.Result) -> None:
+        """A handshake has ended well."""
+
+
+def _ignored(_answer: frame.Result | frame.Failure) -> None:
+    """What the server says to settings that it has accepted before concerns nobody."""

@@ -1,0 +1,174 @@
+"""HTTP+SSE of 2024-11-05 (basic/transports#http-with-sse): one stream for all that the server says, one endpoint for the client.
+
+Theory of operation. The stream comes first; its first event names the endpoint, which must be of the same origin: anything else
+would have what the client says, and its credentials, sent to somebody else. Answers come on the stream, whatever the POST is
+answered. The stream is the session: when it ends, another is begun and shown the same handshake, as a client that starts anew
+would; requests that wait for their answer fail, since the server that would give it is talking to nobody.
+"""
+
+from __future__ import annotations
+
+from urllib.parse import urljoin, urlsplit
+
+from dragoman import frame
+from dragoman.bridge.effects import WARNING
+from dragoman.errors import Refusal, server_fault
+from dragoman.remote import troubles
+from dragoman.remote.connection import PAUSES
+from dragoman.remote.effects import Headers, Heard, Trouble
+from dragoman.remote.flight import NOTE, STREAM, Flight
+from dragoman.remote.options import RemoteOptions
+from dragoman.remote.session import SessionConnection
+from dragoman.remote.sse_reader import Event, TooLong
+
+_ACCEPT: Headers = (("accept", "text/event-stream"),)
+
+
+class TwoEndpoints(SessionConnection):
+    """See the module. ``instead``: what to tell if there is no such stream, where something else was tried before."""
+
+    def __init__(self, options: RemoteOptions, instead: Refusal | None = None) -> None:
+        super().__init__(options)
+        self.instead = instead  # what is wrong with the server if it has no such stream either
+        self._endpoint: str | None = None
+        self._stream: Flight | None = None
+        self._attempts = 0
+
+    def _opened(self) -> None:
+        self._connect()
+
+    def _connect(self) -> None:
+        self._endpoint = None
+        self._stream = Flight(STREAM, b"", None)
+        self.launch(self._stream, "GET")
+
+    def headers(self, flight: Flight) -> Headers:
+        """The revision has no fields of its own."""
+        return _ACCEPT if flight.kind == STREAM else ()
+
+    def endpoint(self, flight: Flight) -> str:
+        """What the server named."""
+        return "" if flight.kind == STREAM else self._endpoint or ""
+
+    @property
+    def _can_send(self) -> bool:
+        if self._stream is None and not self._waiting and not self.closing:
+            self._connect()
+        return self._endpoint is not None and not self._renewing
+
+    # -- the stream ----------------------------------------------------------------------------------------------------
+
+    def _event(self, flight: Flight, event: Event | TooLong) -> None:
+        if isinstance(event, Event) and event.name == b"endpoint":
+            self._named(event.data)
+        else:
+            super()._event(flight, event)
+
+    def _named(self, data: bytes) -> None:
+        """The endpoint event, relative to the URL of the stream."""
+        if self._endpoint is not None:
+            return
+        named = urljoin(self.options.url, data.decode("utf-8", "replace").strip())
+        if _origin(named) != _origin(self.options.url):
+            if self._stream is not None:
+                self.drop(self._stream)
+            self._no_stream(server_fault(f"The server names an endpoint of another origin, {_shown(named)}: nothing is sent there"))
+            return
+        self._endpoint = named
+        self._attempts = 0
+        if self._renewing:
+            self._greet()
+        else:
+            self._release()
+
+    def _stream_over(self, flight: Flight, why: str) -> None:
+        if flight.kind != STREAM:
+            self._stream_of_post(flight, why)
+            return
+        self._stream = None
+        for each in list(dict.fromkeys(self._by_id.values())):
+            if each not in self._held:
+                self.refuse(each, troubles.broken_off(each.what, why))
+        if self.closing:
+            return
+        self._renewing, self._blocking = self._has_hello, None
+        self.log(WARNING, f"the server's event stream has ended ({why}): another one is opened")
+        self._try_again(flight, why)
+
+    def _stream_of_post(self, flight: Flight, why: str) -> None:
+        """Some servers answer the POST itself with a stream."""
+        if flight.ids:
+            self.refuse(flight, troubles.broken_off(flight.what, why))
+
+    def _try_again(self, flight: Flight, why: str) -> None:
+        if self._attempts >= len(PAUSES):
+            self._no_stream(troubles.unreachable(f"its event stream cannot be opened: {why}"))
+            return
+        self._attempts += 1
+        self.later(flight, PAUSES[self._attempts - 1])
+
+    def _relaunch(self, flight: Flight) -> None:
+        if flight.kind == STREAM:
+            self._connect()
+        else:
+            super()._relaunch(flight)
+
+    # -- what goes wrong -----------------------------------------------------------------------------------------------
+
+    def _whole(self, flight: Flight) -> None:
+        if flight.kind != STREAM:
+            super()._whole(flight)
+            return
+        self._stream = None
+        if flight.status >= 500 or flight.status == 429:
+            self._try_again(flight, troubles.status_text(flight.status))
+        else:
+            self._no_stream(troubles.answered(flight.status, b"".join(flight.body), flight.fields, "GET for its event stream"))
+
+    def _no_stream(self, refusal: Refusal) -> None:
+        """The stream cannot be had: whoever waits is told; the next message tries again, unless something was lost."""
+        self._stream, self._attempts = None, 0
+        if self._renewing:
+            self.lose(troubles.session_gone(refusal.message))
+            return
+        held, self._held = self._held, []
+        for flight in held:
+            self.give_up(flight, self.instead or refusal)
+
+    def _undelivered(self, flight: Flight, trouble: Trouble) -> None:
+        if flight.kind != STREAM:
+            super()._undelivered(flight, trouble)
+            return
+        self._stream = None
+        if trouble.final:
+            self._no_stream(troubles.unreachable(trouble.text))
+        else:
+            self._try_again(flight, trouble.text)
+
+    def _accepted(self, flight: Flight) -> None:
+        """The answer comes on the stream."""
+        if flight.kind == NOTE:
+            self._over(flight)
+
+    def _no_answer(self, flight: Flight, body: bytes) -> None:
+        if 200 <= flight.status < 300:  # "Accepted" in words
+            self._accepted(flight)
+            return
+        super()._no_answer(flight, body)
+
+    def _asked(self, flight: Flight, request: frame.Request, line: bytes) -> None:
+        self.emit(Heard(line))
+
+
+def _origin(url: str) -> tuple[str, str | None, int | None]:
+    parts = urlsplit(url)
+    try:
+        port = parts.port
+    except ValueError:
+        port = -1
+    return parts.scheme, parts.hostname, port or {"http": 80, "https": 443}.get(parts.scheme)
+
+
+def _shown(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.hostname}"[:200]

@@ -1,0 +1,132 @@
+"""The flights of a connection: which HTTP requests are under way, who waits for what, and what the shell is to do.
+
+A flight is in ``_flights`` while its exchange is open, in ``_waiting`` while it waits for its time, and in ``_by_id`` under every
+request that it carries and that is not answered yet; a request whose answer may come elsewhere is only in the last.
+"""
+
+from __future__ import annotations
+
+from msgspec import Raw
+
+from dragoman import frame
+from dragoman.bridge.effects import CancelTimer, Log, Loss, SetTimer
+from dragoman.errors import Refusal
+from dragoman.remote.effects import Abort, Finish, Headers, Heard, Lost, RemoteEffect, Send
+from dragoman.remote.flight import Flight
+from dragoman.remote.options import RemoteOptions
+
+
+class Wire:
+    """See the module."""
+
+    def __init__(self, options: RemoteOptions) -> None:
+        self.options = options
+        self.now = 0.0
+        self.closing = False
+        self._out: list[RemoteEffect] = []
+        self._flights: dict[int, Flight] = {}
+        self._by_id: dict[bytes, Flight] = {}
+        self._waiting: dict[str, Flight] = {}
+        self._next = 0
+
+    def headers(self, flight: Flight) -> Headers:
+        """The fields of a request; those of content types and credentials are the shell's."""
+        raise NotImplementedError
+
+    def _over(self, flight: Flight) -> None:
+        """Nothing more is waited for of a flight."""
+
+    def launch(self, flight: Flight, method: str = "POST", url: str = "") -> None:
+        """Send it."""
+        self._next += 1
+        flight.restart(self._next)
+        self._flights[self._next] = flight
+        for key in flight.ids:
+            self._by_id[key] = flight
+        body = flight.line if method == "POST" else b""
+        self.emit(Send(self._next, method, self.headers(flight), body, url or self.endpoint(flight)))
+
+    def endpoint(self, flight: Flight) -> str:
+        """Where a flight goes; empty: to the server's own URL."""
+        return ""
+
+    def later(self, flight: Flight, delay: float) -> None:
+        """Send it again after a pause."""
+        key = f"again:{self._next}:{flight.exchange}"
+        self._waiting[key] = flight
+        for each in flight.ids:
+            self._by_id[each] = flight
+        self.emit(SetTimer(key, self.now + delay))
+
+    def drop(self, flight: Flight) -> None:
+        """Nobody waits for it any more: its connection is closed."""
+        self._forget(flight)
+        for key in [key for key, waiting in self._waiting.items() if waiting is flight]:
+            del self._waiting[key]
+            self.emit(CancelTimer(key))
+        if self._flights.pop(flight.exchange, None) is not None:
+            self.emit(Abort(flight.exchange))
+
+    def _forget(self, flight: Flight) -> None:
+        for key in flight.ids:
+            if self._by_id.get(key) is flight:
+                del self._by_id[key]
+        flight.ids = {}
+
+    def refuse(self, flight: Flight, refusal: Refusal) -> None:
+        """Everybody who waits for it gets an error."""
+        ids, encoded = list(flight.ids.values()), refusal.encode()
+        self._forget(flight)
+        if flight.waiter is not None:
+            flight.waiter(frame.Failure(ids[0] if ids else None, Raw(encoded)))
+        else:
+            for each in ids:
+                self.emit(Heard(frame.failure(each, encoded)[:-1], flight.about))
+        self._over(flight)
+
+    def _settle(self, flight: Flight) -> None:
+        """Nobody waits for more of it."""
+        for key in [key for key, waiting in self._waiting.items() if waiting is flight]:
+            del self._waiting[key]
+            self.emit(CancelTimer(key))
+        if flight.exchange in self._flights:
+            del self._flights[flight.exchange]
+            self.emit(Finish(flight.exchange))
+        if not flight.ids:
+            self._over(flight)
+
+    # -- effects -------------------------------------------------------------------------------------------------------
+
+    def emit(self, effect: RemoteEffect) -> None:
+        """Add any effect."""
+        self._out.append(effect)
+
+    def _take(self) -> list[RemoteEffect]:
+        out, self._out = self._out, []
+        return out
+
+    def lose(self, reason: str) -> None:
+        """The connection is over: whoever waits is told by the core."""
+        self.closing = True
+        self._by_id.clear()
+        for flight in self._flights.values():
+            self.emit(Abort(flight.exchange))
+        self._flights.clear()
+        self._waiting.clear()
+        self.emit(Lost(reason))
+
+    def set_timer(self, key: str, delay: float) -> None:
+        """Have ``_on_timer`` called."""
+        self._out.append(SetTimer(key, self.now + delay))
+
+    def cancel_timer(self, key: str) -> None:
+        """Forget a timer."""
+        self._out.append(CancelTimer(key))
+
+    def log(self, level: int, text: str) -> None:
+        """A line for the operator."""
+        self._out.append(Log(level, text))
+
+    def loss(self, change: str, detail: str) -> None:
+        """Something that could not be carried."""
+        self._out.append(Loss(change, detail))

@@ -1,0 +1,102 @@
+"""The server of a ``Bridge`` that is a URL: HTTP in the same event loop, and its era before the first request.
+
+A request waits for the verdict; one that finds none is answered 502, or as the server answered where the client's own credentials
+were passed on. The next request asks again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from dragoman import frame
+from dragoman.errors import Refusal
+from dragoman.http.rejection import Rejection, rpc
+from dragoman.http.remote import Verdict
+from dragoman.io.http_client import Credentials
+from dragoman.io.http_settings import HttpSettings
+from dragoman.io.remote_server import RemoteServer
+
+
+class LoopLink:
+    """See ``io.http_child.Link``: there is one thread, so that calls into the loop happen at once."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.loop = loop
+        self._tasks: set[asyncio.Task[Any]] = set()
+
+    def into_loop(self, call: Callable[..., object], *arguments: object) -> None:
+        """Call it."""
+        call(*arguments)
+
+    def into_shell(self, call: Callable[..., object], *arguments: object) -> None:
+        """Call it soon: the core is not to be asked while it is heard."""
+        self.loop.call_soon(call, *arguments)
+
+    def begin(self, coroutine: Coroutine[Any, Any, Verdict], then: Callable[[Verdict], object]) -> None:
+        """Run a coroutine beside everything else."""
+        task = self.loop.create_task(coroutine)
+        self._tasks.add(task)
+
+        def done(task: asyncio.Task[Verdict]) -> None:
+            self._tasks.discard(task)
+            if not task.cancelled():
+                then(task.result())
+
+        task.add_done_callback(done)
+
+
+class Remote:
+    """The server, and whether its era is known. ``decided`` is told of it, once."""
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        settings: HttpSettings,
+        label: str,
+        instance: str,
+        forced: str,
+        decided: Callable[[str], None],
+        told: Callable[[str], None],
+        credentials: Callable[[], Credentials | None],
+    ) -> None:
+        self.server = RemoteServer(LoopLink(loop), settings, label, instance, credentials, told)
+        self.known = False
+        self._loop = loop
+        self._forced = forced
+        self._decided = decided
+        self._waiting: asyncio.Future[Refusal | None] | None = None
+
+    async def ready(self, authorization: str | None = None) -> Refusal | None:
+        """Wait for the verdict; why there is none. ``authorization`` is that of the client that asks, if it is passed on."""
+        if self.known:
+            return None
+        if self._waiting is None:
+            self._waiting = self._loop.create_future()
+            self.server.find_era(self._forced, self._found, self._failed, authorization)
+        return await asyncio.shield(self._waiting)
+
+    def _found(self, era: str) -> None:
+        self.known = True
+        self.server.dialer.era = era
+        self._decided(era)
+        self._settle(None)
+
+    def _failed(self, refusal: Refusal) -> None:
+        self._settle(refusal)
+
+    def _settle(self, refusal: Refusal | None) -> None:
+        waiting, self._waiting = self._waiting, None
+        if waiting is not None and not waiting.done():
+            waiting.set_result(refusal)
+
+
+def unready(body: bytes, refusal: Refusal, *, forwards: bool) -> Rejection:
+    """The answer to a request that came before any verdict."""
+    parsed = frame.parse(body) if body else None
+    client_id = parsed.id if isinstance(parsed, frame.Request) else None
+    challenge = (refusal.data or {}).get("wwwAuthenticate") if forwards else None
+    if challenge is not None:
+        return rpc(401, client_id, refusal, (b"www-authenticate", str(challenge).encode("latin-1", "replace")))
+    return rpc(502, client_id, refusal, (b"retry-after", b"1"))
