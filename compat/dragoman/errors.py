@@ -178,6 +178,8 @@ def bad_http(what: str) -> Refusal:
 
 # --- the server's fault, or the bridge's limits ---
 
+_CONNECTION = "the connection"
+
 
 def busy(limit: int) -> Refusal:
     """Every server process is in use (HTTP 503)."""
@@ -203,7 +205,14 @@ def server_ended(reason: str) -> Refusal:
     """The process is gone; ``reason`` has its exit status and last words, or why it could not be started."""
     if reason.startswith("could not be started"):
         return server_fault(f"The server {reason} (check the command after --, and the PATH of the program that starts dragoman)")
+    if reason.startswith(_CONNECTION):
+        return server_fault(reason[0].upper() + reason[1:])
     return server_fault(f"The server's process has ended before it answered: {reason}")
+
+
+def ending(reason: str) -> str:
+    """What became of a server, for the operator: ``reason`` speaks of a process, or of a connection."""
+    return reason if reason.startswith(_CONNECTION) else f"the server's process has ended: {reason}"
 
 
 def server_slow(method: str, seconds: float) -> Refusal:

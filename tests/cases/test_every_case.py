@@ -11,7 +11,7 @@ import pytest
 from tests.cases.not_here import NOT_HERE
 
 HERE = Path(__file__).parent
-TAGS = {"wrap-legacy", "stdio", "probe", "http", "auth", "library"}
+TAGS = {"wrap-legacy", "wrap-modern", "stdio", "probe", "http", "auth", "library"}
 _TEST = re.compile(r"^def test_(b\d{3})_", re.MULTILINE)
 
 

@@ -213,3 +213,46 @@ def test_id_of_a_subscription_that_waits_is_in_use(serve: Serve) -> None:
 def acknowledge(web: Web, listen: Json) -> None:
     params = {"notifications": listen["params"]["notifications"], "_meta": {f"{META}subscriptionId": listen["id"]}}
     web.tell("notifications/subscriptions/acknowledged", params)
+
+
+def test_batch_is_taken_apart_for_the_server_and_answered_as_one(serve: Serve) -> None:
+    web, client = met(serve, "2025-03-26", {})
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "deploy", "arguments": {}}}
+    answer = client.post([call, {"jsonrpc": "2.0", "id": 2, "method": "ping"}])
+    web.reply("tools/call", DONE)
+    assert answer.last == [{"jsonrpc": "2.0", "id": 2, "result": {}}, {"jsonrpc": "2.0", "id": 1, "result": {"content": DONE["content"]}}]
+
+
+def test_call_that_is_cancelled_while_the_client_is_asked_ends_its_stream_and_is_not_made_again(serve: Serve) -> None:
+    web, client = met(serve)
+    call = client.call(id=1)
+    ask_back(web, inputRequests={"name": FORM}, requestState="s")
+    client.cancel(1)
+    assert call.done
+    client.answer(call.questions()[0]["id"], {"action": "decline"})
+    assert len(web.requests("tools/call")) == 1
+    assert web.requests("notifications/cancelled") == []
+
+
+def test_subscription_that_is_cancelled_is_not_followed(serve: Serve) -> None:
+    web, client = met(serve)
+    client.note("notifications/initialized")
+    acknowledge(web, web.requests("subscriptions/listen")[0])
+    asked = client.ask("resources/subscribe", {"uri": "a:b"}, id=1)
+    client.cancel(1)
+    assert asked.done
+    acknowledge(web, web.requests("subscriptions/listen")[1])
+    assert web.requests("subscriptions/listen")[2]["params"]["notifications"] == {"toolsListChanged": True}
+
+
+def test_pauses_before_a_lost_stream_differ_from_session_to_session(serve: Serve) -> None:
+    web, first = met(serve)
+    second = LegacyClient(web, capabilities=FORMS)
+    second.initialize("2025-11-25")
+    for client in (first, second):
+        client.note("notifications/initialized")
+    for process in web.opened:
+        web.reply_error("subscriptions/listen", -32603, "not now", process=process)
+    due = [at - web.now for key, at in web.timers.items() if "down-listen" in key]
+    assert len(set(due)) == 2
+    assert all(0.5 <= pause <= 1 for pause in due)

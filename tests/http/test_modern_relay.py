@@ -281,11 +281,14 @@ def test_a_broken_answer_fails_its_own_request(serve: Serve) -> None:
     assert two.code == -32603
 
 
-def test_a_request_of_the_servers_is_refused(serve: Serve) -> None:
+def test_a_request_of_the_servers_is_not_answered_but_told(serve: Serve) -> None:
     web = serve(server_era="modern", judged=False, auto={"initialize": None, "tools/list": LISTED})
-    web.call("deploy")
+    call = web.call("deploy")
     web.question("q", "roots/list")
-    assert web.answers_to("q")[0]["error"]["code"] == -32601
+    assert web.answers_to("q") == []
+    assert any("roots/list, which servers of 2026-07-28 have not" in text for text in web.warnings)
+    web.reply("tools/call", DONE)
+    assert call.status == 200
 
 
 def test_a_process_that_has_been_idle_gives_way_and_ends_in_time(serve: Serve) -> None:

@@ -8,9 +8,13 @@ rounds the server holds nothing, so nothing is lost when its process ends.
 
 from __future__ import annotations
 
+from typing import Any
+
+import msgspec
 from msgspec import Raw, Struct
 
 from dragoman import frame
+from dragoman.bridge.questions import Question
 from dragoman_specs.names import META_MODERN, PROGRESS_TOKEN
 
 ROUNDS = 32
@@ -18,12 +22,33 @@ ROUNDS = 32
 PACE = 0.25
 
 
+class _Typed(Struct):
+    result_type: Any = msgspec.field(name="resultType", default="complete")
+
+
+_type_of = msgspec.json.Decoder(_Typed).decode
+
+
+def result_type(result: Raw) -> Any:
+    """What a result says it is; one that says nothing is complete (2026-07-28, basic/index#result-responses)."""
+    try:
+        return _type_of(result).result_type
+    except msgspec.MsgspecError:
+        return "complete"  # no object: the chain says so
+
+
 class Asked(Struct, eq=False):
-    """One question at the client: the key of its answer, its method and its params as the server wrote them."""
+    """One question at the client: the key of its answer, what was asked, and the id of what is to be opened in a browser, if it is that."""
 
     key: str
-    method: str
+    question: Question
     params: Raw | None
+    elicitation_id: str | None
+
+    @property
+    def method(self) -> str:
+        """Of the request."""
+        return self.question.method
 
 
 class DownCall:
@@ -35,8 +60,10 @@ class DownCall:
         "last_progress",
         "meta",
         "method",
+        "misfit",
         "name",
         "number",
+        "opened",
         "params",
         "questions",
         "rounds",
@@ -63,6 +90,8 @@ class DownCall:
         self.state: Raw | None = None
         self.questions: dict[int, Asked] = {}
         self.answers: dict[str, Raw] = {}
+        self.opened: list[str] = []  # ids of URL elicitations that the user consented to
+        self.misfit = ""  # what was wrong with an answer of the last round
 
     def request(self, wire_id: int, stamps: dict[str, Raw]) -> bytes:
         """The line of the next round; what was answered goes with it, once."""

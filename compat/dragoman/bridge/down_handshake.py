@@ -37,6 +37,14 @@ class Hello:
         }
 
 
+def unusable(discovered: dict[str, Raw]) -> str | None:
+    """Why a ``DiscoverResult`` is of no use: it names revisions, and none that has been heard of."""
+    named = frame.tree(discovered["supportedVersions"]) if "supportedVersions" in discovered else None
+    if not isinstance(named, list) or not named or str(LATEST_MODERN) in named:
+        return None
+    return f"The server speaks {', '.join(map(str, named))[:200]}, and not {LATEST_MODERN}"
+
+
 def initialize_result(context: Context, hello: Hello, discovered: dict[str, Raw]) -> bytes:
     """An ``InitializeResult``; ``discovered`` are the members of the server's ``DiscoverResult``."""
     capabilities, losses = downchain.capabilities_to_legacy(discovered.get("capabilities", Raw(b"{}")), hello.revision)

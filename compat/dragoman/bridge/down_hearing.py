@@ -45,7 +45,7 @@ class DownHearing:
         elif note.method in _CHANGES or note.method == UPDATED:
             if note.method == "notifications/tools/list_changed":
                 self._bridge.outputs.forget()
-            if stream.carries(meta):
+            if stream.carries(note.method, meta, params):
                 self._pass_on(note, None)
         elif note.method == "notifications/progress":
             self._progress(note, params)
@@ -76,7 +76,8 @@ class DownHearing:
         ):
             self._context.log(effects.DEBUG, "a log message that the client did not ask for")
             return
-        self._pass_on(note, self._bridge.oldest)
+        about = number_of(self._context.about)
+        self._pass_on(note, (None if about is None else self._bridge.in_progress(about)) or self._bridge.oldest)
 
     def _pass_on(self, note: frame.Notification, call: DownCall | None) -> None:
         crossing = chain.Crossing(note.method, self._bridge.speaks)
@@ -84,7 +85,7 @@ class DownHearing:
         if isinstance(shaped, chain.Fault):
             self._context.loss(shaped.change, shaped.message)
         else:
-            self._bridge.tell(note.method, shaped.raw or None, call)
+            self._bridge.client.tell(note.method, shaped.raw or None, None if call is None else call.client_id)
 
     def broken(self, line: bytes, refusal: Refusal, *, whole: bool = True) -> None:
         """A line that could not be read: its owner hears of it; text goes to the operator."""

@@ -3,6 +3,10 @@
 Each entry is a real request on the call's own stream, all of a round at once. A client that lacks the capability, answers with an
 error, or does not answer in time ends the call: with a tool error that a model can read, else with an error; the other
 questions of the round are taken back.
+
+An accepted form that does not fit what was asked goes to the server all the same: both sides SHOULD check it, but only the server
+can ask again, and has no member to say why in (2026-07-28, basic/patterns/mrtr#error-handling). So the operator is told, and
+the client if the server never stops asking.
 """
 
 from __future__ import annotations
@@ -15,12 +19,15 @@ from dragoman import chain, downchain, errors, frame
 from dragoman.bridge import effects
 from dragoman.bridge.down_calls import PACE, ROUNDS, Asked, DownCall
 from dragoman.bridge.ids import number_of
-from dragoman.bridge.questions import Question, missing_capability, read_question
+from dragoman.bridge.questions import Question, invalid_answer, missing_capability, read_question
 from dragoman_specs.methods import ASKS
+from dragoman_specs.version import Version
 
 if TYPE_CHECKING:
     from dragoman.bridge.downgrade_server import DowngradeServer
     from dragoman.bridge.session import Answer
+
+_NULL = Raw(b"null")
 
 
 class DownQuestions:
@@ -34,17 +41,20 @@ class DownQuestions:
     def ask(self, call: DownCall, members: dict[str, Raw]) -> None:
         """A round; ``members`` are those of the ``InputRequiredResult``."""
         call.rounds += 1
-        call.state = members.get("requestState")
-        entries = frame.members(members.get("inputRequests")) or {}
-        if call.method not in ASKS or (not entries and call.state is None):
-            refusal = errors.invalid_result("input_required with neither a question nor a state, or where none may be asked")
-            self._bridge.fail(call, refusal)
+        given = {name: members[name] for name in ("inputRequests", "requestState") if bytes(members.get(name, _NULL)) != b"null"}
+        entries, state = frame.members(given.get("inputRequests")), given.get("requestState")
+        fault = _fault(call.method, entries, state)
+        if fault is not None:
+            self._bridge.fail(call, errors.invalid_result(fault))
         elif call.rounds > ROUNDS:
-            self._bridge.fail(call, errors.server_fault(f"The server asked more than {ROUNDS} times in one call"))
-        elif not entries:
-            self._context.timer(f"down-pace:{call.number}", PACE)
+            misfit = f"; the client's last answer did not fit the question: {call.misfit}" if call.misfit else ""
+            self._bridge.fail(call, errors.server_fault(f"The server asked more than {ROUNDS} times in one call{misfit}"))
         else:
-            self._send(call, entries)
+            call.state, call.misfit = state, ""
+            if entries:
+                self._send(call, entries)
+            else:
+                self._context.timer(f"down-pace:{call.number}", PACE)
 
     def _send(self, call: DownCall, entries: dict[str, Raw]) -> None:
         lines = self._read(call, entries)
@@ -54,7 +64,7 @@ class DownQuestions:
             return
         for wire_id, line in lines:
             self._open[wire_id] = call
-            self._bridge.question(line, call)
+            self._bridge.client.question(line, call.client_id)
         self._context.timer(f"down-ask:{call.number}", self._context.question_timeout)
 
     def _read(self, call: DownCall, entries: dict[str, Raw]) -> list[tuple[int, bytes]] | str:
@@ -73,12 +83,13 @@ class DownQuestions:
                 return f"This needs {method}, which the client did not declare ({', '.join(sorted(missing))})"
             # As it was read: with its mistakes mended, and what this client may be asked.
             params = (frame.members(Raw(question.request)) or {}).get("params")
-            shaped = downchain.question_to_legacy(method, params, revision, f"{self._context.ids.instance}-{wire_id}")
+            elicitation_id = f"{self._context.ids.instance}-{wire_id}"
+            shaped = downchain.question_to_legacy(method, params, revision, elicitation_id)
             if isinstance(shaped, chain.Fault):
                 return f"The server asked what the client's revision has no words for: {shaped.message}"
             for loss in shaped.losses:
                 self._context.loss(loss.change, loss.detail)
-            call.questions[wire_id] = Asked(key, method, params)
+            call.questions[wire_id] = Asked(key, question, params, elicitation_id if question.mode == "url" else None)
             lines.append((wire_id, frame.request(b"%d" % wire_id, method, shaped.raw or b"{}")))
         return lines
 
@@ -99,9 +110,29 @@ class DownQuestions:
             self.end(call, f"The client's answer to {asked.method} is not valid: {shaped.message}")
             return
         call.answers[asked.key] = Raw(shaped.raw)
+        self._look_at(call, asked, call.answers[asked.key])
         if not call.questions:
             self._context.cancel_timer(f"down-ask:{call.number}")
             self._bridge.send(call)
+
+    def _look_at(self, call: DownCall, asked: Asked, answer: Raw) -> None:
+        fault = invalid_answer(asked.question, answer)
+        if fault is not None:
+            call.misfit = fault
+            self._context.log(
+                effects.INFO, f"the client's answer to {asked.method} does not fit the question ({fault}): the server decides"
+            )
+        elif asked.elicitation_id is not None and frame.text((frame.members(answer) or {}).get("action")) == "accept":
+            call.opened.append(asked.elicitation_id)
+
+    def completed(self, call: DownCall, result: Raw) -> None:
+        """The call ends well: what the user did in a browser is done (2025-11-25, client/elicitation, completion notifications)."""
+        if not call.opened or bytes((frame.members(result) or {}).get("isError", _NULL)) == b"true":
+            return
+        if self._bridge.speaks is Version.V2025_11_25:
+            for elicitation_id in call.opened:
+                params = frame.encode({"elicitationId": elicitation_id})
+                self._bridge.client.tell("notifications/elicitation/complete", params, call.client_id)
 
     def end(self, call: DownCall, why: str) -> None:
         """The call ends without the answers."""
@@ -109,11 +140,13 @@ class DownQuestions:
         self._refuse(call, why)
 
     def withdraw(self, call: DownCall, reason: str) -> None:
-        """Take the call's open questions back."""
+        """Take the call's open questions back; nobody waits between its rounds any more."""
         for wire_id in list(call.questions):
             del call.questions[wire_id]
             self._open.pop(wire_id, None)
-            self._bridge.tell("notifications/cancelled", frame.encode({"requestId": wire_id, "reason": reason}), call)
+            self._bridge.client.tell("notifications/cancelled", frame.encode({"requestId": wire_id, "reason": reason}), call.client_id)
+        for timer in ("down-ask", "down-pace"):
+            self._context.cancel_timer(f"{timer}:{call.number}")
 
     def _refuse(self, call: DownCall, why: str) -> None:
         if call.method == "tools/call":
@@ -121,3 +154,16 @@ class DownQuestions:
             self._bridge.finish(call, "result", (result,))
         else:
             self._bridge.fail(call, errors.server_fault(why))
+
+
+def _fault(method: str, entries: dict[str, Raw] | None, state: Raw | None) -> str | None:
+    """What is wrong with an ``InputRequiredResult`` as a whole; null stands for an absent member."""
+    if method not in ASKS:
+        return f"{method} may not be answered with input_required"
+    if entries is None:
+        return "inputRequests must be an object"
+    if state is not None and frame.text(state) is None:
+        return "requestState must be a string"
+    if not entries and state is None:
+        return "input_required with neither a question nor a state"
+    return None

@@ -3,8 +3,8 @@
 Theory of operation. The client has a handshake and a session, the server has neither: ``initialize`` is answered from
 ``server/discover``, and what the client said of itself is stamped on every request. ``ping`` and the log level are answered
 here, subscriptions ride on one stream (``down_stream``), ``input_required`` becomes questions on the call's own stream
-(``down_questions``). The server's process holds nothing of the client's between two requests: when it dies, its calls fail and
-the next request starts another.
+(``down_questions``), a batch is answered as one (``down_batches``). The server's process holds nothing of the client's between two
+requests: when it dies, its calls fail and the next request starts another.
 
 It is driven like a ``Relay`` and can take one's place; ``told`` is handed each frame for the client, with the id of the request
 that it answers, and that of the call that it belongs to.
@@ -14,14 +14,15 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
-from msgspec import Raw, Struct
+from msgspec import Raw
 
 from dragoman import chain, downchain, errors, frame
 from dragoman.bridge import effects
 from dragoman.bridge.context import Context
-from dragoman.bridge.down_calls import DownCall
-from dragoman.bridge.down_handshake import Hello, initialize_result
+from dragoman.bridge.down_batches import take_batch
+from dragoman.bridge.down_calls import DownCall, result_type
+from dragoman.bridge.down_client import DownClient
+from dragoman.bridge.down_handshake import Hello, initialize_result, unusable
 from dragoman.bridge.down_hearing import DownHearing
 from dragoman.bridge.down_questions import DownQuestions
 from dragoman.bridge.down_stream import DownStream
@@ -38,13 +39,6 @@ _SWALLOWED = frozenset(("notifications/roots/list_changed", "notifications/progr
 _NOT_LEGACY = frozenset(("server/discover", "subscriptions/listen"))
 
 
-class _Typed(Struct):
-    result_type: Any = msgspec.field(name="resultType", default="complete")
-
-
-_type_of = msgspec.json.Decoder(_Typed).decode
-
-
 class DowngradeServer:
     """See the module. ``number`` is the server process, None while there is none."""
 
@@ -52,15 +46,15 @@ class DowngradeServer:
         self.context = context
         self.number = number
         self.level: str | None = None
+        self.client = DownClient(told)
+        self.patience: Patience[int] = Patience(context, "down-late")
         self.stream = DownStream(self)
         self.outputs = Outputs()
-        self._told = told
         self._hello: Hello | None = None
         self._initialized = False
         self._calls: dict[bytes, DownCall] = {}
         self._by_wire: dict[int, DownCall] = {}
         self._own: dict[int, Waiter] = {}
-        self._patience: Patience[int] = Patience(context, "down-late")
         self._questions = DownQuestions(self)
         self._hearing = DownHearing(self)
 
@@ -93,7 +87,7 @@ class DowngradeServer:
 
     def in_progress(self, wire_id: int) -> DownCall | None:
         """The call whose round has this id; it is alive."""
-        self._patience.alive(wire_id)
+        self.patience.alive(wire_id)
         return self._by_wire.get(wire_id)
 
     # -- from the client -----------------------------------------------------------------------------------------------
@@ -101,8 +95,7 @@ class DowngradeServer:
     def from_client(self, message: frame.Frame | list[frame.Frame], line: bytes) -> None:
         """A message of the client's."""
         if isinstance(message, list):
-            for item in message:
-                self.from_client(item, line)
+            take_batch(self, message, self.revision)
         elif isinstance(message, frame.Request):
             self._request(message)
         elif isinstance(message, frame.Notification):
@@ -110,22 +103,27 @@ class DowngradeServer:
         elif isinstance(message, frame.Result | frame.Failure):
             self._questions.answered(message)
 
+    def in_use(self, client_id: bytes) -> bool:
+        """Whether a request of this id waits for its answer."""
+        key = frame.id_key(client_id)
+        return key in self._calls or self.stream.waits_for(key)
+
     def _request(self, request: frame.Request) -> None:
         method = request.method
-        if frame.id_key(request.id) in self._calls or self.stream.waits_for(request.id):
-            self.refuse(request.id, errors.id_in_use())
+        if self.in_use(request.id):
+            self.client.refuse_second(request.id)
         elif method == "ping":
-            self.answer(request.id, "result", b"{}")
+            self.client.answer(request.id, "result", b"{}")
         elif method == "initialize":
             self.initialize(request, None)
         elif not self._initialized:
-            self.refuse(request.id, errors.not_initialized())
+            self.client.refuse(request.id, errors.not_initialized())
         elif method == "logging/setLevel":
             self._set_level(request)
         elif method in ("resources/subscribe", "resources/unsubscribe"):
             self.stream.request(request)
         elif method in _NOT_LEGACY or method.startswith("tasks/"):
-            self.refuse(request.id, errors.unknown_method(method))
+            self.client.refuse(request.id, errors.unknown_method(method))
         else:
             self._start(request)
 
@@ -144,27 +142,31 @@ class DowngradeServer:
     def _discovered(self, hello: Hello, answer: Answer) -> None:
         if isinstance(answer, frame.Failure):
             why = frame.text((frame.members(answer.error) or {}).get("message")) or "no message"
-            self.refuse(hello.client_id, errors.server_fault(f"The server did not answer server/discover: {why}"))
+            self.client.refuse(hello.client_id, errors.server_fault(f"The server did not answer server/discover: {why}"))
             return
         members = frame.members(answer.result) or {}
+        fault = unusable(members)
+        if fault is not None:
+            self.client.refuse(hello.client_id, errors.server_fault(fault))
+            return
         self.stream.declared = frame.members(members.get("capabilities")) or {}
         result = initialize_result(self.context, hello, members)
         self._initialized = True
         self.context.worked()
-        self.answer(hello.client_id, "result", result)
+        self.client.answer(hello.client_id, "result", result)
 
     def _set_level(self, request: frame.Request) -> None:
         level = frame.text((frame.members(request.params) or {}).get("level"))
         if level in LOG_LEVELS:
             self.level = level
-            self.answer(request.id, "result", b"{}")
+            self.client.answer(request.id, "result", b"{}")
         else:
-            self.refuse(request.id, errors.invalid_params(f"level must be one of {', '.join(LOG_LEVELS)}"))
+            self.client.refuse(request.id, errors.invalid_params(f"level must be one of {', '.join(LOG_LEVELS)}"))
 
     def _start(self, request: frame.Request) -> None:
         params = frame.members(request.params)
         if params is None:
-            self.refuse(request.id, errors.invalid_params("params must be an object"))
+            self.client.refuse(request.id, errors.invalid_params("params must be an object"))
             return
         call = DownCall(self.context.ids.call(), request, params)
         self._calls[frame.id_key(request.id)] = call
@@ -177,6 +179,8 @@ class DowngradeServer:
             call = self._calls.get(frame.id_key(target)) if frame.valid_id(target) else None
             if call is not None:
                 self._drop(call, frame.text(params.get("reason")) or "cancelled by the client")
+            elif frame.valid_id(target):
+                self.stream.withdraw(target)
         elif note.method == "notifications/initialized":
             self.stream.begin()
         elif note.method not in _SWALLOWED and self.number is not None:
@@ -185,9 +189,10 @@ class DowngradeServer:
     def _drop(self, call: DownCall, reason: str) -> None:
         """Nobody waits for the call any more."""
         self._calls.pop(frame.id_key(call.client_id), None)
+        self.client.leave(call.client_id)
         self._questions.withdraw(call, reason)
         if self._by_wire.pop(call.wire_id, None) is not None:
-            self._patience.end(call.wire_id)
+            self.patience.end(call.wire_id)
             self.cancel(call.wire_id, reason)
 
     def forget(self, client_id: bytes) -> None:
@@ -195,6 +200,8 @@ class DowngradeServer:
         call = self._calls.get(frame.id_key(client_id))
         if call is not None:
             self._drop(call, "it was answered otherwise")
+        else:
+            self.stream.withdraw(client_id)
 
     # -- to the server -------------------------------------------------------------------------------------------------
 
@@ -211,7 +218,7 @@ class DowngradeServer:
             return
         wire_id = self.context.ids.wire()
         self._by_wire[wire_id] = call
-        self._patience.begin(wire_id)
+        self.patience.begin(wire_id)
         self.context.to_server(session, call.request(wire_id, self._stamps))
 
     def ask(self, wire_id: int, method: str, params: dict[str, Raw]) -> None:
@@ -246,8 +253,9 @@ class DowngradeServer:
             self._answered(message)
         elif isinstance(message, frame.Notification):
             self._hearing.hear(message)
-        elif isinstance(message, frame.Request) and self.number is not None:
-            self.context.refuse_server(self.number, message.id, errors.unknown_method(message.method))
+        elif isinstance(message, frame.Request):
+            # It may send none, and a client may answer none (2026-07-28, basic/transports/stdio#sending-messages).
+            self.context.invalid(f"a request, {message.method[:100]}, which its revision has no room for: it stays without an answer")
         elif isinstance(message, frame.Malformed):
             self._hearing.broken(line, errors.unreadable_answer(message.message))
         elif isinstance(message, list):
@@ -262,13 +270,13 @@ class DowngradeServer:
             return
         waiter = self._own.pop(wire_id, None)
         call = self._by_wire.pop(wire_id, None)
-        self._patience.end(wire_id)
+        self.patience.end(wire_id)
         if waiter is not None:
             waiter(answer)
         elif call is not None:
             call.wire_id = 0
             self._call_answered(call, answer)
-        elif not self.stream.ended(wire_id, "it has ended it"):
+        elif not self.stream.answered(wire_id, answer):
             self.context.log(effects.DEBUG, "the server has answered a request that was cancelled, or none")
 
     def _call_answered(self, call: DownCall, answer: Answer) -> None:
@@ -276,10 +284,7 @@ class DowngradeServer:
             shaped = downchain.error_to_legacy(answer.error, self._crossing(call))
             self.finish(call, "error", shaped.parts, shaped.losses)
             return
-        try:
-            kind = _type_of(answer.result).result_type
-        except msgspec.MsgspecError:
-            kind = "complete"  # no object: the chain says so
+        kind = result_type(answer.result)
         if kind == "input_required":
             self._questions.ask(call, frame.members(answer.result) or {})
         elif kind != "complete":
@@ -295,6 +300,7 @@ class DowngradeServer:
             self.context.loss(shaped.change, shaped.message)
             self.fail(call, errors.invalid_result(shaped.message))
         else:
+            self._questions.completed(call, result)
             self.finish(call, "result", shaped.parts, shaped.losses)
 
     def _crossing(self, call: DownCall) -> chain.Crossing:
@@ -309,35 +315,12 @@ class DowngradeServer:
             self.context.loss(loss.change, loss.detail)
         self._calls.pop(frame.id_key(call.client_id), None)
         if self._by_wire.pop(call.wire_id, None) is not None:
-            self._patience.end(call.wire_id)
-        self.answer(call.client_id, member, *value)
+            self.patience.end(call.wire_id)
+        self.client.answer(call.client_id, member, *value)
 
     def fail(self, call: DownCall, refusal: Refusal) -> None:
         """The call ends with an error."""
         self.finish(call, "error", (refusal.encode(),))
-
-    def refuse(self, client_id: bytes, refusal: Refusal) -> None:
-        """Answer a request with an error."""
-        self.answer(client_id, "error", refusal.encode())
-
-    def answer(self, client_id: bytes, member: str, *value: bytes | memoryview) -> None:
-        """Answer a request of the client's; whoever carries it may look into an answer of one part."""
-        whole = Raw(value[0]) if len(value) == 1 and isinstance(value[0], bytes) else Raw(b"{}")
-        if member == "result":
-            self._told(frame.Result(client_id, whole), frame.result(client_id, *value), client_id, None)
-        else:
-            self._told(frame.Failure(client_id, whole), frame.failure(client_id, b"".join(value)), client_id, None)
-
-    def question(self, line: bytes, call: DownCall) -> None:
-        """A request for the client, which belongs to a call."""
-        message = frame.parse(line)
-        assert isinstance(message, frame.Request)
-        self._told(message, line, None, call.client_id)
-
-    def tell(self, method: str, params: bytes | None, call: DownCall | None = None) -> None:
-        """A notification for the client."""
-        note = frame.Notification(method, None if params is None else Raw(params))
-        self._told(note, frame.notification(method, params), None, None if call is None else call.client_id)
 
     # -- time and ends -------------------------------------------------------------------------------------------------
 
@@ -359,12 +342,15 @@ class DowngradeServer:
                 self._questions.end(call, "The client did not answer in time")
 
     def _sweep(self) -> None:
-        for wire_id in self._patience.expired():
+        for wire_id in self.patience.expired():
             call = self._by_wire.get(wire_id)
+            method = "subscriptions/listen" if call is None else call.method
+            refusal = errors.server_slow(method, self.context.options.request_timeout or 0.0)
             if call is not None:
-                refusal = errors.server_slow(call.method, self.context.options.request_timeout or 0.0)
                 self.cancel(wire_id, refusal.message)
                 self.fail(call, refusal)
+            elif self.stream.ended(wire_id, refusal.message):
+                self.cancel(wire_id, refusal.message)
 
     def too_long(self, head: bytes, size: int) -> None:
         """A line over the limit was skipped."""
@@ -383,7 +369,7 @@ class DowngradeServer:
         if not self._initialized:
             self.context.failed(refusal.message)
         self.context.unserved = True
-        self.context.log(effects.ERROR, f"the server's process has ended: {reason}")
+        self.context.log(effects.ERROR, errors.ending(reason))
         own, self._own = self._own, {}
         for wire_id, waiter in own.items():
             waiter(frame.Failure(b"%d" % wire_id, Raw(refusal.encode())))

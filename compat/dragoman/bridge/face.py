@@ -227,7 +227,7 @@ class DualFace:
     def _relay_lost(self, relay: Relay | LegacyEnd, reason: str) -> None:
         was_initialized = relay.initialized
         relay.lost(reason)
-        self.context.log(effects.ERROR, f"the server's process has ended: {reason}")
+        self.context.log(effects.ERROR, errors.ending(reason))
         if relay is self._legacy and not relay.stateless:
             self._legacy = None
             if was_initialized:

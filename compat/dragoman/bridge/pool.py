@@ -215,7 +215,7 @@ class Pool:
         if session is None:
             return
         self._forget(session)
-        self._context.log(effects.ERROR if session.pending else effects.WARNING, f"the server's process has ended: {reason}")
+        self._context.log(effects.ERROR if session.pending else effects.WARNING, errors.ending(reason))
         session.failure = errors.server_ended(reason).message
         if session.phase == STARTING:
             self._context.failed(session.failure)

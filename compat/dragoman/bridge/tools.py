@@ -24,6 +24,8 @@ _TOOLS = 10_000
 _PAGES = 1_000
 _AGAIN = 3
 _MIRROR = b"x-mcp-header"
+_ESCAPED = b"\\u"
+"""JSON may spell any word with these."""
 _NULL = Raw(b"null")
 _EMPTY = Raw(b"")
 
@@ -94,14 +96,15 @@ class Tools:
             return
         if len(self._tools) + len(listed.tools) > _TOOLS:
             self._tools.clear()
-        mirrors = _MIRROR in bytes(result)
+        text = bytes(result)
+        mirrors = _MIRROR in text or _ESCAPED in text
         for raw in listed.tools[:_TOOLS]:
             try:
                 tool = _decode_tool(raw)
             except msgspec.MsgspecError:
                 continue
             self._mirrored.pop(tool.name, None)
-            if mirrors and _MIRROR in (schema := bytes(tool.input_schema)):
+            if mirrors and (_MIRROR in (schema := bytes(tool.input_schema)) or _ESCAPED in schema):
                 self._mirrored[tool.name] = schema
             tool.input_schema = _EMPTY  # else the whole page is kept for it
             self._tools[tool.name] = tool

@@ -177,7 +177,8 @@ class ModernRelay:
         elif isinstance(message, frame.Notification):
             self._notified(message)
         elif isinstance(message, frame.Request) and self.number is not None:
-            self._context.refuse_server(self.number, message.id, errors.unknown_method(message.method))
+            # A client must write no responses (2026-07-28, basic/transports/stdio): there is no way to answer.
+            self._context.invalid(f"a request of its own, {message.method[:100]}, which servers of 2026-07-28 have not")
         elif isinstance(message, frame.Malformed):
             self._broken(line, errors.unreadable_answer(message.message))
         elif isinstance(message, list):
@@ -304,7 +305,7 @@ class ModernRelay:
         if not self._has_worked:
             self._context.failed(errors.server_ended(reason).message)
         self._context.unserved = True
-        self._context.log(effects.ERROR, f"the server's process has ended: {reason}")
+        self._context.log(effects.ERROR, errors.ending(reason))
         self.give_up(errors.server_ended(reason))
         self.tools.session_lost()
 
