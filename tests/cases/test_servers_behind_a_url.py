@@ -1,6 +1,6 @@
 """Field cases about judging a server behind a URL by its answer to ``server/discover``.
 
-(2026-07-28, basic/transports/streamable-http#backward-compatibility; the client that acts on the verdict comes later.)
+(2026-07-28, basic/transports/streamable-http#backward-compatibility; what the bridge does about it is in ``test_behind_a_url``.)
 """
 
 from __future__ import annotations

@@ -265,8 +265,10 @@ class Tap:
             for way in ways:
                 way.cancel()
             await asyncio.gather(*ways, return_exceptions=True)
-            await hang_up(writer)
-            await hang_up(far_writer)
+            try:
+                await hang_up(writer)
+            finally:
+                await hang_up(far_writer)
 
     async def _pass(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter, conversation: Conversation, who: str) -> None:
         take = conversation.from_client if who == "client" else conversation.from_server

@@ -67,10 +67,12 @@ def test_help_goes_to_stdout(words):
     assert (b"--probe-timeout SECONDS" in done.stdout, b"--max-body SIZE" in done.stdout) == (words in OF_WRAP, words in OF_SERVE)
 
 
-def test_both_commands_are_named_by_the_short_help():
+def test_every_command_is_named_by_the_short_help():
     text = run("--help").stdout.decode()
-    assert "  wrap   serves over stdin and stdout" in text
-    assert "  serve  serves over HTTP" in text
+    assert "  wrap    serves over stdin and stdout" in text
+    assert "  serve   serves over HTTP" in text
+    assert "  probe   tells what a server speaks" in text
+    assert "  login   gets a token for a server behind a URL that asks for OAuth; logout forgets it" in text
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,10 @@ from dragoman.http.options import ISOLATIONS as ISOLATIONS_OF_THE_FACE
 from dragoman.http.options import HttpOptions
 from dragoman.io.command import label
 from dragoman.serve.settings import Settings
-from dragoman.wrap.config import ISOLATIONS, SERVE, WRAP, Command, UsageError, parse
+from dragoman.wrap.config import SERVE, WRAP, Command, UsageError, parse
 from dragoman.wrap.help import help_of
 from dragoman.wrap.run_http import _settings
+from dragoman.wrap.table import ISOLATIONS
 
 
 def refused(*arguments: str, command: Command = WRAP) -> str:

@@ -96,7 +96,9 @@ class Doors:
         """The answer-to-be of a request."""
         accepted = accepts(request.fields.joined(b"accept"))
         cors: Headers = self._gate.cors(request.fields)
-        return Exchange(number, emit, cors, takes_stream=accepted.events, takes_json=accepted.json)
+        exchange = Exchange(number, emit, cors, takes_stream=accepted.events, takes_json=accepted.json)
+        exchange.forwards = self._http.forward_authorization
+        return exchange
 
     # -- the whole request -----------------------------------------------------------------------------------------
 

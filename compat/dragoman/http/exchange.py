@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 from dragoman.http import sse
 from dragoman.http.effects import Begin, Chunk, End, Headers, Respond
+from dragoman.http.status import challenge_of
 
 Emit = Callable[[Begin | Chunk | End | Respond], None]
 NO_HEADERS: Headers = ()
@@ -29,6 +30,7 @@ class Exchange:
         "client_id",
         "done",
         "emit",
+        "forwards",
         "headers",
         "held",
         "method",
@@ -53,6 +55,7 @@ class Exchange:
         self.stream: object = None  # of a legacy session, that it reads
         self.begun = False
         self.done = False
+        self.forwards = False  # the client's credentials went on to the server, and so its refusal comes back
         self.held = False  # what is waited for may still decide the status
         self._quiet = 0  # beats since something was sent
 
@@ -67,7 +70,10 @@ class Exchange:
 
     def answer(self, line: bytes, status: int = 200) -> None:
         """The JSON-RPC answer, as a body of its own or as the last event of the stream; a status of its own needs a body."""
-        if self.begun or (self.stream_only and status == _OK):
+        challenge = challenge_of(line) if self.forwards and not self.begun else None
+        if challenge is not None:
+            self.respond(challenge[0], line, (*sse.JSON_HEADERS, (b"www-authenticate", challenge[1])))
+        elif self.begun or (self.stream_only and status == _OK):
             self.event(sse.event(line))
             self.end()
         else:

@@ -165,10 +165,10 @@ class HttpFace:
         """What the server speaks, where that is found out before the first request (a server behind a URL)."""
         self._options.server_era = era
 
-    def authorization_of(self, session: int) -> str | None:
-        """The credentials of the client that a session serves, if they are passed on."""
+    def caller_of(self, session: int) -> tuple[str, str | None]:
+        """For whom a session is: the principal's name, and its credentials, if they are passed on."""
         part = self._processes.get(session)
-        return None if part is None else self.shared.authorizations.get(part.principal)
+        return ("", None) if part is None else (self.shared.name_of(part.principal), self.shared.authorizations.get(part.principal))
 
     def health(self) -> dict[str, object]:
         """What ``GET /healthz`` tells: counts, and nothing about anybody."""

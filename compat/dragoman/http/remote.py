@@ -46,6 +46,6 @@ def judge_answer(status: int, body: bytes, challenge: bytes | None = None) -> Ve
     return Verdict(era, why)
 
 
-def no_answer(why: str) -> Verdict:
-    """The verdict when there was none: no connection, or none in time."""
-    return Verdict(UNKNOWN, why, keep=False)
+def no_answer(why: str, challenge: str = "") -> Verdict:
+    """The verdict when there was none: no connection, none in time, or no credentials for it."""
+    return Verdict(UNKNOWN, why, challenge.encode("latin-1", "replace") or None, keep=False)

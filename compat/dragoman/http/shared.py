@@ -13,6 +13,7 @@ from dragoman.bridge.restarts import Restarts, Verdict
 from dragoman.bridge.sealing import Sealer
 from dragoman.http.exchange import Exchange
 from dragoman.http.options import HttpOptions
+from dragoman.http.principals import ANONYMOUS, EVERYBODY
 
 _PRINCIPALS = 1024
 
@@ -58,6 +59,10 @@ class Shared:
             self.authorizations[principal] = authorization.decode("latin-1")
             if len(self.authorizations) > _PRINCIPALS:
                 del self.authorizations[next(iter(self.authorizations))]
+
+    def name_of(self, principal: bytes) -> str:
+        """Under which tokens for the server are kept; empty for those who are not told apart: they are whoever runs us."""
+        return "" if principal in (ANONYMOUS, EVERYBODY) else principal.hex()
 
     def restarts(self, principal: bytes) -> Restarts:
         """How the servers of a principal fare at their start: nobody is put off by, or told of, what another has caused."""

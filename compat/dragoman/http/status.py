@@ -13,11 +13,13 @@ from msgspec import Struct
 
 from dragoman_specs.names import HEADER_MISMATCH, METHOD_NOT_FOUND, MISSING_CLIENT_CAPABILITY, UNSUPPORTED_PROTOCOL_VERSION
 
+_CHALLENGE = b"wwwAuthenticate"
 _STATUSES = {METHOD_NOT_FOUND: 404, HEADER_MISMATCH: 400, MISSING_CLIENT_CAPABILITY: 400, UNSUPPORTED_PROTOCOL_VERSION: 400}
 
 
 class _Error(Struct, gc=False):
     code: Any = None
+    data: Any = None
 
 
 class _Answer(Struct, gc=False):
@@ -39,3 +41,18 @@ def error_code_of(line: bytes) -> int | None:
     except msgspec.MsgspecError:
         return None
     return error.code if error is not None and type(error.code) is int else None
+
+
+def challenge_of(line: bytes) -> tuple[int, bytes] | None:
+    """The status and the challenge with which a server behind a URL refused a request, where an error tells them (``remote.troubles``)."""
+    if _CHALLENGE not in line:
+        return None
+    try:
+        error = _decode(line).error
+    except msgspec.MsgspecError:
+        return None
+    data = error.data if error is not None else None
+    status, challenge = (data.get("status"), data.get("wwwAuthenticate")) if isinstance(data, dict) else (None, None)
+    if status not in (401, 403) or not isinstance(challenge, str) or not challenge.isascii() or not challenge.isprintable():
+        return None
+    return status, challenge.encode()

@@ -3,25 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from dragoman.bridge.era import MODERN
 
 if TYPE_CHECKING:
     from dragoman.io.http_child import Link, RemoteChild, RemoteHouse
-    from dragoman.io.http_client import HttpClient
+    from dragoman.io.http_settings import Credentials
     from dragoman.io.process import Process
+    from dragoman.io.remote_server import RemoteServer
+
+
+class Caller(NamedTuple):
+    """For whom a request is sent: the name of a principal ("": whoever runs us), and credentials that are passed on."""
+
+    principal: str = ""
+    authorization: str | None = None
+
+
+NOBODY = Caller()
+_AFTER = 1.0  # the core, where it watches the time itself, knows better what to say
 
 
 class Dialer:
     """Knows the server. ``era`` is found out before the first connection is opened."""
 
-    def __init__(self, client: Callable[[], HttpClient], link: Link, label: str, instance: str) -> None:
+    def __init__(self, server: RemoteServer, link: Link, label: str, instance: str, patience: float | None) -> None:
         self.label = label
         self.failed = False
         self.era = MODERN
-        self.authorization: Callable[[int], str | None] = lambda _session: None  # of the client that a session serves, if it is passed on
-        self._client = client
+        self.caller: Callable[[int], Caller] = lambda _session: NOBODY  # for whom a session is
+        self._server = server
+        self._patience = None if patience is None else patience + _AFTER
         self._link = link
         self._instance = instance
         self._two_endpoints = False
@@ -41,13 +54,14 @@ class Dialer:
         from dragoman.remote.remote import Remote
 
         self._opened += 1
-        client = self._client()
-        options = RemoteOptions(f"{self._instance}-{self._opened}", client.settings.url, max_line, self._two_endpoints)
+        client = self._server.client()
+        options = RemoteOptions(f"{self._instance}-{self._opened}", client.settings.url, max_line, self._two_endpoints, self._patience)
         remote = Remote(options, self.era)
 
-        def authorization() -> str | None:
+        def identity() -> tuple[str | None, Credentials | None]:
             self._two_endpoints = self._two_endpoints or remote.two_endpoints
-            return None if child.session is None else self.authorization(child.session)
+            caller = NOBODY if child.session is None else self.caller(child.session)
+            return caller.authorization, self._server.credentials(caller.principal)
 
-        child = RemoteChild(client, remote, house, self._link, authorization)
+        child = RemoteChild(client, remote, house, self._link, identity)
         return child

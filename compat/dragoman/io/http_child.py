@@ -15,11 +15,16 @@ import aiohttp
 
 from dragoman.bridge.effects import CancelTimer, Log, Loss, SetTimer
 from dragoman.io.http_client import HttpClient, HttpTrouble, fields_of, trouble_of
+from dragoman.io.http_settings import Credentials
 from dragoman.remote.effects import UNSENT, Abort, Finish, Heard, Lost, RemoteEffect, Send, Trouble
 from dragoman.remote.remote import Remote
 
 FAREWELL = 2.0  # for the server to take note that a session is over
 _LAST_BYTES = 1.0  # for a stream to end after its answer
+
+
+Identity = Callable[[], tuple[str | None, Credentials | None]]
+"""Credentials of a client that are passed on, and the bridge's own."""
 
 
 class Link(Protocol):
@@ -65,14 +70,14 @@ class RemoteChild:
     pid = None
     due: float | None = None
 
-    def __init__(self, client: HttpClient, remote: Remote, house: RemoteHouse, link: Link, authorization: Callable[[], str | None]) -> None:
+    def __init__(self, client: HttpClient, remote: Remote, house: RemoteHouse, link: Link, identity: Identity) -> None:
         self.session: int | None = None
         self.ended = False
         self.outlet = NoOutlet()
         self._house = house
         self._link = link
         self._closing = False
-        self._net = _Net(client, remote, link, self, authorization)
+        self._net = _Net(client, remote, link, self, identity)
 
     def open(self, session: int) -> None:
         """The core calls it ``session`` from now on."""
@@ -126,7 +131,7 @@ class RemoteChild:
 class _Net:
     """The part of a ``RemoteChild`` that lives in the loop."""
 
-    def __init__(self, client: HttpClient, remote: Remote, link: Link, child: RemoteChild, authorization: Callable[[], str | None]) -> None:
+    def __init__(self, client: HttpClient, remote: Remote, link: Link, child: RemoteChild, identity: Identity) -> None:
         self.may_read = asyncio.Event()
         self.may_read.set()
         self._client = client
@@ -134,7 +139,7 @@ class _Net:
         self._link = link
         self._loop = link.loop
         self._child = child
-        self._authorization = authorization
+        self._identity = identity
         self._tasks: dict[int, asyncio.Task[None]] = {}
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._deadline: asyncio.TimerHandle | None = None
@@ -222,8 +227,9 @@ class _Net:
     async def _exchange(self, effect: Send) -> None:
         number, remote = effect.exchange, self._remote
         try:
+            authorization, credentials = self._identity()
             async with self._client.exchange(
-                effect.method, dict(effect.headers), effect.body, url=effect.url, authorization=self._authorization()
+                effect.method, dict(effect.headers), effect.body, url=effect.url, authorization=authorization, credentials=credentials
             ) as response:
                 self._carry(remote.head(number, response.status, fields_of(response), self._loop.time()))
                 async for chunk in response.content.iter_any():

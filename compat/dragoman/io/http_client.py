@@ -10,19 +10,21 @@ taken for an encrypted one, and another origin gets neither credentials nor sess
 from __future__ import annotations
 
 import asyncio
+import errno
+import os
 import socket
 import ssl
 from collections.abc import Callable, Mapping
 from contextlib import asynccontextmanager
 from ipaddress import ip_address
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
 
 import aiohttp
 from yarl import URL
 
 from dragoman import __version__
-from dragoman.io.http_settings import HttpSettings, origin_of, shown
+from dragoman.io.http_settings import Credentials, HttpSettings, Unusable, origin_of, shown
 from dragoman.remote.effects import BROKEN, SILENT, UNSENT, Trouble
 
 if TYPE_CHECKING:
@@ -43,16 +45,6 @@ class HttpTrouble(Exception):
     def __init__(self, trouble: Trouble) -> None:
         super().__init__(trouble.text)
         self.trouble = trouble
-
-
-class Credentials(Protocol):
-    """Who we are at the server; see ``dragoman.auth``."""
-
-    async def apply(self) -> Mapping[str, str]:
-        """The fields for the next request."""
-
-    async def challenged(self, status: int, headers: Mapping[str, str], used: Mapping[str, str]) -> bool:
-        """The server answered 401 or 403; True: send the request again."""
 
 
 class HttpClient:
@@ -79,45 +71,55 @@ class HttpClient:
 
     @asynccontextmanager
     async def exchange(
-        self, method: str, headers: Mapping[str, str], body: bytes, *, url: str = "", authorization: str | None = None
+        self,
+        method: str,
+        headers: Mapping[str, str],
+        body: bytes,
+        *,
+        url: str = "",
+        authorization: str | None = None,
+        credentials: Credentials | None = None,
     ) -> AsyncIterator[aiohttp.ClientResponse]:
         """One request and the head of its answer, redirects and challenges behind it. Raises ``HttpTrouble``.
 
-        ``authorization`` is a client's own, passed on for this request alone.
+        ``authorization`` is a client's own, passed on for this request alone; ``credentials`` are those for this one, if not the usual.
         """
-        known = await self._known(authorization)
+        who = None if authorization is not None else credentials or self.credentials
+        known = await self._known(authorization, who)
         response = await self._follow(method, {**_content(method), **headers}, known, body, url or self.settings.url)
         for _ in range(_CHALLENGES):
-            if response.status not in (401, 403) or not await self._challenged(response, known):
+            if response.status not in (401, 403) or not await self._challenged(response, known, who):
                 break
             response.release()
-            known = await self._known(authorization)
+            known = await self._known(authorization, who)
             response = await self._follow(method, {**_content(method), **headers}, known, body, url or self.settings.url)
         try:
             yield response
         finally:
             response.close()
 
-    async def _known(self, authorization: str | None) -> dict[str, str]:
+    async def _known(self, authorization: str | None, who: Credentials | None) -> dict[str, str]:
         """What is sent because of who we are, or who our client is."""
         known = dict(self.settings.headers)
         if authorization is not None:
             known["Authorization"] = authorization
-        elif self.credentials is not None:
+        elif who is not None:
             try:
-                known.update(await self.credentials.apply())
+                known.update(await who.apply())
             except Exception as fault:
                 raise HttpTrouble(Trouble(UNSENT, str(fault) or type(fault).__name__, final=True)) from fault
         return known
 
-    async def _challenged(self, response: aiohttp.ClientResponse, used: Mapping[str, str]) -> bool:
-        if self.credentials is None:
+    async def _challenged(self, response: aiohttp.ClientResponse, used: Mapping[str, str], who: Credentials | None) -> bool:
+        if who is None:
             return False
         try:
-            return await self.credentials.challenged(response.status, fields_of(response), used)
+            return await who.challenged(response.status, fields_of(response), used)
         except Exception as fault:
             response.release()
-            raise HttpTrouble(Trouble(UNSENT, str(fault) or type(fault).__name__, final=True)) from fault
+            challenge = fields_of(response).get("www-authenticate", "")
+            text = str(fault) or type(fault).__name__
+            raise HttpTrouble(Trouble(UNSENT, text, final=True, status=response.status, challenge=challenge)) from fault
 
     async def _follow(
         self, method: str, headers: Mapping[str, str], known: Mapping[str, str], body: bytes, url: str
@@ -130,8 +132,11 @@ class HttpClient:
             if response.status not in _REDIRECTS or not location:
                 return response
             response.release()
-            target = urljoin(url, location)
-            everything = self._carried(url, target, everything, known)
+            try:
+                target = urljoin(url, location)
+                everything = self._carried(url, target, everything, known)
+            except (ValueError, Unusable):
+                raise HttpTrouble(Trouble(UNSENT, "it redirects to what is no URL", final=True)) from None
             url = target
         raise HttpTrouble(Trouble(UNSENT, f"more than {_HOPS} redirects", final=True))
 
@@ -158,6 +163,8 @@ class HttpClient:
                 allow_redirects=False,
                 proxy=proxy_for(url),
             )
+        except Unusable as fault:
+            raise HttpTrouble(Trouble(UNSENT, str(fault), final=True)) from None
         except (TimeoutError, aiohttp.ClientError, OSError, ValueError) as fault:
             raise HttpTrouble(trouble_of(fault)) from None
 
@@ -192,8 +199,8 @@ def trouble_of(fault: BaseException) -> Trouble:
         return Trouble(UNSENT, f"the proxy refused the connection with status {fault.status}", final=True)
     if isinstance(fault, aiohttp.ClientConnectorError):
         return Trouble(UNSENT, _reason(fault.os_error))
-    if isinstance(fault, aiohttp.InvalidURL | ValueError) and not isinstance(fault, aiohttp.ClientPayloadError):
-        return Trouble(UNSENT, f"the request cannot be written: {fault}", final=True)
+    if isinstance(fault, aiohttp.InvalidURL | ValueError):
+        return Trouble(UNSENT, "the request cannot be written: its URL or a field is not one of HTTP", final=True)
     if isinstance(fault, aiohttp.ConnectionTimeoutError):
         return Trouble(UNSENT, "no connection in time")
     if isinstance(fault, asyncio.TimeoutError):
@@ -208,9 +215,11 @@ def trouble_of(fault: BaseException) -> Trouble:
 def _reason(fault: BaseException) -> str:
     if isinstance(fault, ssl.SSLCertVerificationError):
         return fault.verify_message
-    strerror = getattr(fault, "strerror", None)
-    text = strerror or str(fault) or type(fault).__name__
-    return text.rpartition("] ")[2] if text.startswith("[") else text
+    for each in (fault, fault.__cause__):
+        number = each.errno if isinstance(each, OSError) else None
+        if number is not None and number in errno.errorcode:
+            return os.strerror(number).lower()
+    return type(fault).__name__  # the library's own words may hold the whole URL, and that a secret
 
 
 def proxy_for(url: str) -> str | None:
@@ -228,7 +237,7 @@ def proxy_for(url: str) -> str | None:
     if "://" not in proxy:
         proxy = f"http://{proxy}"
     if not proxy.startswith(("http://", "https://")):
-        raise ValueError(f"the proxy {urlsplit(proxy).scheme}://… is of a kind that is not supported: an HTTP proxy is needed")
+        raise Unusable(f"the proxy {urlsplit(proxy).scheme}://… is of a kind that is not supported: an HTTP proxy is needed")
     return proxy
 
 

@@ -31,7 +31,7 @@ _ID = b'"dragoman-probe"'
 
 
 class Answer(Struct, frozen=True):
-    """One HTTP answer: ``fields`` have lower-case names; of a stream ``body`` is the first message."""
+    """One HTTP answer: ``fields`` have lower-case names; of a stream ``body`` is the first response in it."""
 
     status: int
     fields: dict[str, str]
@@ -46,17 +46,17 @@ async def ask(
         async with asyncio.timeout(patience), client.exchange(method, headers, body, authorization=authorization) as response:
             fields = fields_of(response)
             if fields.get("content-type", "").lower().startswith("text/event-stream"):
-                return Answer(response.status, fields, await _first_message(response))
+                return Answer(response.status, fields, await _first_answer(response))
             return Answer(response.status, fields, await _beginning(response))
     except (TimeoutError, aiohttp.ClientError, OSError) as fault:
         raise HttpTrouble(trouble_of(fault)) from None
 
 
-async def _first_message(response: aiohttp.ClientResponse) -> bytes:
+async def _first_answer(response: aiohttp.ClientResponse) -> bytes:
     reader = SseReader(_ENOUGH)
     async for chunk in response.content.iter_any():
         for event in reader.feed(chunk):
-            if isinstance(event, Event) and event.data:
+            if isinstance(event, Event) and isinstance(frame.parse(event.data, lenient=True), frame.Result | frame.Failure):
                 return event.data
     return b""
 
@@ -88,7 +88,8 @@ async def detect(client: HttpClient, authorization: str | None = None) -> Verdic
             answer = await ask(client, "POST", headers, body, authorization=authorization)
         except HttpTrouble as fault:
             trouble = fault.trouble
-            verdict = no_answer(trouble.text)
+            why = f"it refused the caller with status {trouble.status} ({trouble.text})" if trouble.status else trouble.text
+            verdict = no_answer(why, trouble.challenge)
             if trouble.final or trouble.kind != UNSENT:
                 return verdict
         else:
@@ -104,9 +105,13 @@ async def detect(client: HttpClient, authorization: str | None = None) -> Verdic
     return verdict
 
 
+async def _has_token(client: HttpClient) -> bool:
+    return client.credentials is not None and bool(await client.credentials.apply())
+
+
 async def _shown_in(client: HttpClient, refused: Verdict, authorization: str | None) -> Verdict:
     """The question was refused: whether the caller is, or only what was asked, a handshake tells."""
-    if client.credentials is None and not client.settings.headers and authorization is None:
+    if not client.settings.headers and authorization is None and not await _has_token(client):
         return refused
     params = {"protocolVersion": str(LATEST_LEGACY), "capabilities": {}, "clientInfo": Raw(OWN_INFO)}
     try:

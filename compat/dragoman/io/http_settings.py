@@ -3,11 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Protocol
 from urllib.parse import urlsplit
 
 
 class Unusable(Exception):
     """A setting cannot be used; the text says which, why, and what to do."""
+
+
+class Credentials(Protocol):
+    """Who we are at the server; see ``dragoman.auth``."""
+
+    async def apply(self) -> Mapping[str, str]:
+        """The fields for the next request."""
+
+    async def challenged(self, status: int, headers: Mapping[str, str], used: Mapping[str, str]) -> bool:
+        """The server answered 401 or 403; True: send the request again."""
+
+    async def close(self) -> None:
+        """Give up what is under way."""
 
 
 class HttpSettings:

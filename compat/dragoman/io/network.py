@@ -70,3 +70,5 @@ class Network:
             pass
         self.loop.call_soon_threadsafe(self.loop.stop)
         self._thread.join(_STOP_WAIT)
+        if not self._thread.is_alive():
+            self.loop.close()

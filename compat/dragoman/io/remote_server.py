@@ -16,8 +16,11 @@ if TYPE_CHECKING:
     import asyncio
     from collections.abc import Coroutine
 
-    from dragoman.io.http_client import Credentials, HttpClient
-    from dragoman.io.http_settings import HttpSettings
+    from dragoman.io.http_client import HttpClient
+    from dragoman.io.http_settings import Credentials, HttpSettings
+
+
+_PRINCIPALS = 1024
 
 
 class Runner(Protocol):
@@ -44,16 +47,18 @@ class RemoteServer:
         settings: HttpSettings,
         label: str,
         instance: str,
-        credentials: Callable[[], Credentials | None] = lambda: None,
+        credentials: Callable[[str], Credentials | None] = lambda _principal: None,
         on_redirect: Callable[[str], None] = lambda _text: None,
+        patience: float | None = None,
     ) -> None:
         self.settings = settings
         self.verdict: Verdict | None = None
         self.decided_at = 0.0
-        self.dialer = Dialer(self.client, runner, label, instance)
+        self.dialer = Dialer(self, runner, label, instance, patience)
         self._runner = runner
         self._label = label
-        self._credentials = credentials
+        self._make_credentials = credentials
+        self._credentials: dict[str, Credentials | None] = {}
         self._on_redirect = on_redirect
         self._client: HttpClient | None = None
 
@@ -62,9 +67,17 @@ class RemoteServer:
         if self._client is None:
             from dragoman.io.http_client import HttpClient
 
-            self._client = HttpClient(self.settings, self._credentials())
+            self._client = HttpClient(self.settings, self.credentials(""))
             self._client.on_redirect = self._on_redirect
         return self._client
+
+    def credentials(self, principal: str) -> Credentials | None:
+        """Who we are at the server when we act for a principal ("": for whoever runs us), in the loop."""
+        if principal not in self._credentials:
+            if len(self._credentials) >= _PRINCIPALS:
+                self._credentials.pop(next(iter(self._credentials)))
+            self._credentials[principal] = self._make_credentials(principal)
+        return self._credentials[principal]
 
     def find_era(
         self, forced: str, known: Callable[[str], object], unknown: Callable[[Refusal], object], authorization: str | None = None
@@ -96,6 +109,9 @@ class RemoteServer:
 
     async def close(self) -> None:
         """Close every connection."""
+        for each in self._credentials.values():
+            if each is not None:
+                await each.close()
         if self._client is not None:
             await self._client.close()
 

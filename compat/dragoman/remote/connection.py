@@ -20,9 +20,9 @@ from dragoman.bridge.effects import DEBUG, WARNING, CancelTimer
 from dragoman.errors import Refusal
 from dragoman.remote import troubles
 from dragoman.remote.effects import UNSENT, Abort, Heard, RemoteEffect, Trouble
-from dragoman.remote.flight import CALL, NOTE, Flight
+from dragoman.remote.flight import CALL, NOTE, RESUME, Flight
 from dragoman.remote.sse_reader import Event, SseReader, TooLong
-from dragoman.remote.wire import Wire
+from dragoman.remote.wire import SLOW, Wire
 from dragoman_specs.methods import METHODS
 
 Fields = dict[str, str]
@@ -54,6 +54,8 @@ class Connection(Wire):
     def from_core(self, line: bytes, now: float) -> list[RemoteEffect]:
         """A line for the server, without its newline."""
         self.now = now
+        if self.closing:
+            return self._take()
         message = frame.parse(line)
         if message is None or isinstance(message, frame.Malformed):
             self.loss("framing", "a line for the server that is no message")
@@ -77,8 +79,10 @@ class Connection(Wire):
         """Bytes of its body."""
         self.now = now
         flight = self._flights.get(exchange)
-        if flight is None:
+        if flight is None or self.closing:  # what is said to a farewell concerns nobody
             return self._take()
+        if flight.due is not None and self.options.patience is not None:
+            flight.due = now + self.options.patience
         if flight.reader is None:
             flight.size += len(data)
             if flight.size <= self.options.max_line:
@@ -117,9 +121,13 @@ class Connection(Wire):
     def on_timer(self, key: str, now: float) -> list[RemoteEffect]:
         """A timer is due."""
         self.now = now
+        if self.closing:
+            return self._take()
         flight = self._waiting.pop(key, None)
         if flight is not None:
             self._relaunch(flight)
+        elif key == SLOW:
+            self._give_up_slow()
         else:
             self._on_timer(key)
         return self._take()
@@ -163,7 +171,7 @@ class Connection(Wire):
         return line
 
     def _fault(self, flight: Flight, answer: frame.Failure | None, body: bytes) -> bool:
-        """An answer that failed, as a message or as a status alone; True: it has been dealt with."""
+        """An answer that failed, as a message or as a status alone; True: it is sent again, or another connection sends it."""
         return False
 
     def _stream_over(self, flight: Flight, why: str) -> None:
@@ -186,7 +194,9 @@ class Connection(Wire):
 
     def is_harmless(self, flight: Flight) -> bool:
         """Whether carrying a flight out twice does no harm: it changes nothing at the server, or sets what was set."""
-        return flight.kind != CALL or (flight.method != "tools/call" and flight.method in METHODS)
+        if flight.kind not in (CALL, RESUME):
+            return True
+        return flight.request is not None and flight.method != "tools/call" and flight.method in METHODS
 
     # -- flights -------------------------------------------------------------------------------------------------------
 
@@ -195,10 +205,10 @@ class Connection(Wire):
             flight.tries += 1
             self.later(flight, PAUSES[flight.tries - 1])
         elif trouble.kind == UNSENT or flight.kind != CALL:
-            self.give_up(flight, troubles.unreachable(trouble.text))
+            self.give_up(flight, troubles.unreachable(trouble))
         elif not flight.resent and self.is_harmless(flight):
             flight.resent = True
-            self.launch(flight)
+            self._relaunch(flight)
         else:
             self.give_up(flight, troubles.broken_off(flight.what, trouble.text))
 
@@ -223,15 +233,24 @@ class Connection(Wire):
         messages = [item for item in (message if isinstance(message, list) else [message]) if item is not None]
         if good and (not messages or flight.kind == NOTE):
             self._accepted(flight)
-        elif not messages or any(isinstance(item, frame.Malformed) for item in messages) or not flight.ids:
+        elif not flight.ids or _says_nothing(messages) or _is_challenged(flight):
             self._no_answer(flight, body)
         elif not good and self._put_off(flight):
             pass
         else:
-            for item in messages:
-                self._heard(flight, item, body if len(messages) == 1 and not isinstance(message, list) else b"")
-            if flight.ids and not any(isinstance(item, frame.Result | frame.Failure) for item in messages):
-                self.refuse(flight, troubles.no_message(flight.status, body, flight.fields, flight.what))
+            self._hear_all(flight, messages, b"" if isinstance(message, list) else body)
+
+    def _hear_all(self, flight: Flight, messages: list[frame.Frame], body: bytes) -> None:
+        """The messages of a whole body. Requests of a batch that it leaves out will not be answered any more."""
+        again = flight.again
+        for item in messages:
+            if isinstance(item, frame.Failure) and item.id is None and len(flight.ids) > 1:
+                for client_id in list(flight.ids.values()):  # it is about the batch
+                    self._heard(flight, frame.Failure(client_id, item.error), b"")
+            else:
+                self._heard(flight, item, body)
+        if flight.ids and flight.again == again:
+            self.refuse(flight, troubles.no_message(flight.status, body, flight.fields, flight.what))
 
     def _no_answer(self, flight: Flight, body: bytes) -> None:
         """A status without a message that anybody waits for."""
@@ -282,9 +301,9 @@ class Connection(Wire):
             self._answered(flight, message, line)
         elif isinstance(message, frame.Notification):
             self._noted(message)
-            self.emit(Heard(one_line(line) or frame.notification(message.method, _bytes(message.params))[:-1], flight.about))
+            self.emit(Heard(one_line(line or frame.notification(message.method, _bytes(message.params))), flight.about))
         elif isinstance(message, frame.Request):
-            self._asked(flight, message, one_line(line) or frame.request(message.id, message.method, _bytes(message.params) or b"{}")[:-1])
+            self._asked(flight, message, one_line(line or frame.request(message.id, message.method, _bytes(message.params) or b"{}")))
         else:
             self.log(WARNING, f"the server sent what is no message: {shown(line)}")
             self.loss("framing", "an event of the server's that is no message")
@@ -292,7 +311,7 @@ class Connection(Wire):
     def _answered(self, flight: Flight, answer: frame.Result | frame.Failure, line: bytes) -> None:
         key = b"" if answer.id is None else frame.id_key(answer.id)
         owner = self._by_id.get(key)
-        if owner is None and len(flight.ids) == 1:
+        if owner is None and len(flight.ids) == 1 and key not in self._taken_back:
             # It is the answer to this request and to no other, whatever the server made of its id.
             key, owner, line = next(iter(flight.ids)), flight, b""
         if owner is None:
@@ -309,6 +328,15 @@ class Connection(Wire):
             self.emit(Heard(self._learn(owner, answer, whole) if isinstance(answer, frame.Result) else whole, owner.about))
         if not owner.ids:
             self._settle(owner)
+
+
+def _says_nothing(messages: list[frame.Frame]) -> bool:
+    return not messages or any(isinstance(item, frame.Malformed) for item in messages)
+
+
+def _is_challenged(flight: Flight) -> bool:
+    """A refusal that says what to do; what it says in its body is less."""
+    return flight.status in troubles.REFUSED and "www-authenticate" in flight.fields
 
 
 def one_line(text: bytes) -> bytes:

@@ -56,9 +56,12 @@ UNSENT, BROKEN, SILENT = "unsent", "broken", "silent"
 class Trouble(Struct, frozen=True):
     """Why an exchange came to nothing; ``text`` for people, ``final``: trying again cannot help.
 
+    ``status`` and ``challenge``: the server refused the caller, and no credentials could be had.
     ``UNSENT``: the server has not seen the request. ``BROKEN``: the connection ended too early. ``SILENT``: no answer in time.
     """
 
     kind: str
     text: str
     final: bool = False
+    status: int = 0
+    challenge: str = ""

@@ -8,6 +8,13 @@ from dragoman import frame
 from dragoman.remote.sse_reader import SseReader
 
 CALL, NOTE, STREAM, RESUME, FAREWELL = "call", "note", "stream", "resume", "farewell"
+_WORDS = {
+    CALL: "a batch",
+    NOTE: "an answer to the server's question",
+    STREAM: "the event stream",
+    RESUME: "the event stream",
+    FAREWELL: "the end of the session",
+}
 _NO_FIELDS: dict[str, str] = {}
 
 Waiter = Callable[[frame.Result | frame.Failure], None]
@@ -20,7 +27,7 @@ class Flight:
         "about",
         "again",
         "body",
-        "cancelled",
+        "due",
         "exchange",
         "fields",
         "ids",
@@ -33,6 +40,8 @@ class Flight:
         "request",
         "resent",
         "resumes",
+        "retry_ms",
+        "session",
         "size",
         "status",
         "tries",
@@ -54,7 +63,9 @@ class Flight:
         self.again = False  # it was sent again for a reason that holds only once (another session, other headers)
         self.resumes = 0  # times that its stream was taken up again without a new event
         self.last_id: bytes | None = None  # of the last event of its stream, over all connections
-        self.cancelled = False
+        self.retry_ms: int | None = None  # what its stream asked for before it is taken up again
+        self.due: float | None = None  # when it is given up
+        self.session: str | None = None  # the one that it was sent in
         self.opened = False  # an answer has begun
         self.status = 0
         self.fields: dict[str, str] = _NO_FIELDS
@@ -75,4 +86,4 @@ class Flight:
     @property
     def what(self) -> str:
         """What it is, in error texts."""
-        return self.method or ("the end of the session" if self.kind == FAREWELL else "the event stream")
+        return self.method or _WORDS[self.kind]

@@ -16,9 +16,10 @@ from dragoman.bridge.effects import DEBUG
 from dragoman.bridge.era import MODERN, judge
 from dragoman.remote import troubles
 from dragoman.remote.effects import Headers, Heard, Trouble
-from dragoman.remote.flight import FAREWELL, NOTE, RESUME, STREAM, Flight
+from dragoman.remote.flight import CALL, FAREWELL, NOTE, RESUME, STREAM, Flight
 from dragoman.remote.options import RemoteOptions
 from dragoman.remote.session import SessionConnection
+from dragoman.remote.sse_reader import Event, TooLong
 from dragoman_specs.names import HEADER_LAST_EVENT_ID, HEADER_PROTOCOL_VERSION, HEADER_SESSION_ID
 from dragoman_specs.version import Version, parse
 
@@ -26,7 +27,7 @@ VERSION_HEADER_SINCE = Version.V2025_06_18
 RESUMES = 5
 """Times that a stream is resumed without a new event before it is given up."""
 _COME_BACK = 1.0
-_LONGEST = 30.0
+_SHORTEST, _LONGEST = 0.1, 30.0
 _NOT_HERE = (400, 404, 405)
 _TAKES_GET = ("accept", "text/event-stream")
 
@@ -42,6 +43,8 @@ class LegacyConnection(SessionConnection):
         self.refusal: frame.Failure | None = None
         self._stream: Flight | None = None
         self._stream_id: bytes | None = None
+        self._streamed = False  # in this session
+        self._is_listening = False  # there is a standing stream, or will be again
         self._pause = _COME_BACK
         self._retry_ms: int | None = None
 
@@ -49,6 +52,7 @@ class LegacyConnection(SessionConnection):
         """The session, the revision once it is agreed on, and where a stream is taken up again."""
         found: list[tuple[str, str]] = []
         if flight.method != "initialize":
+            flight.session = self.session_id
             if self.session_id is not None:
                 found.append((HEADER_SESSION_ID, self.session_id))
             if self.version is not None and self.version >= VERSION_HEADER_SINCE:
@@ -74,19 +78,22 @@ class LegacyConnection(SessionConnection):
     def _welcomed(self, flight: Flight, answer: frame.Result) -> None:
         self.session_id = flight.fields.get("mcp-session-id") or None
         self.version = parse(frame.text((frame.members(answer.result) or {}).get("protocolVersion")))
+        self.memory.opened(answer.result)
 
     def _accepted(self, flight: Flight) -> None:
         if flight.kind == NOTE:
             if flight.method == "notifications/initialized":
                 self._listen()
             self._over(flight)
-        elif flight.ids:
+        elif flight.ids and self._is_listening:
             # Some servers accept a request and answer it on the standing stream.
             self.log(DEBUG, f"the server accepted {flight.what} with {troubles.status_text(flight.status)}: its answer may come elsewhere")
+        else:
+            super()._accepted(flight)
 
     def _fault(self, flight: Flight, answer: frame.Failure | None, body: bytes) -> bool:
         if flight.method == "initialize" and flight.status in _NOT_HERE and flight.waiter is None and not _is_modern(answer):
-            self.fallen_back, self.refusal = flight, answer
+            self.fallen_back, self.refusal, flight.again = flight, answer, True
             return True
         if flight.kind == RESUME or flight.method == "initialize" or not self._is_session_gone(flight, answer, body):
             return False
@@ -96,12 +103,15 @@ class LegacyConnection(SessionConnection):
         for key in flight.ids:
             self._by_id[key] = flight
         self._held.append(flight)
-        self._renew()
+        if flight.session == self.session_id:
+            self._renew()
+        else:  # another one has been begun meanwhile
+            self._release()
         return True
 
     def _is_session_gone(self, flight: Flight, answer: frame.Failure | None, body: bytes) -> bool:
         """404 says so (#session-management); servers in the field say it with 400 and in words too."""
-        if self.session_id is None or flight.status not in (400, 404) or not self._has_hello:
+        if flight.session is None or flight.status not in (400, 404) or not self._has_hello:
             return False
         said = bytes(answer.error) if answer is not None else body
         return flight.status == 404 or b"session" in said.lower()
@@ -115,19 +125,29 @@ class LegacyConnection(SessionConnection):
         if self._stream is not None:
             self.drop(self._stream)
             self._stream = None
-        self._blocking = None
+        self._blocking, self._streamed = None, False
         self._greet()
 
     # -- the standing stream -------------------------------------------------------------------------------------------
 
     def _listen(self) -> None:
-        if self._stream is None and not self.closing:
+        if self._stream is None:
+            self._is_listening = True
             self._stream = Flight(STREAM, b"", None)
             self.launch(self._stream, "GET")
 
     def _begun(self, flight: Flight) -> None:
-        if flight.kind == STREAM and flight.reader is not None:
+        if flight.kind != STREAM or flight.reader is None:
+            return
+        if self._streamed and self._stream_id is None:  # nobody knows what was said meanwhile
+            for line in self.memory.announced():
+                self.emit(Heard(line[:-1]))
+        self._streamed = True
+
+    def _event(self, flight: Flight, event: Event | TooLong) -> None:
+        if flight.kind == STREAM:
             self._pause = _COME_BACK
+        super()._event(flight, event)
 
     def _whole(self, flight: Flight) -> None:
         if flight.kind == STREAM:
@@ -139,17 +159,21 @@ class LegacyConnection(SessionConnection):
 
     def _no_stream(self, flight: Flight) -> None:
         """An answer to GET that is no stream."""
-        self._stream = None
-        if flight.status == 404 and self.session_id is not None and not flight.again:
+        self._stream, self._is_listening = None, False
+        if flight.status == 404 and self._streamed and flight.session == self.session_id:
             self._renew()
         elif flight.status >= 500 or flight.status == 429:
             self._come_back()
         else:
             # 405: it offers none. After any other refusal it will not offer one to us either.
             self.log(DEBUG, f"the server offers no event stream: {troubles.status_text(flight.status)}")
+            under_way = (*self._flights.values(), *self._waiting.values(), *self._held)
+            for accepted in [each for each in dict.fromkeys(self._by_id.values()) if each not in under_way]:
+                self.refuse(accepted, troubles.no_message(accepted.status, b"", accepted.fields, accepted.what))
 
     def _come_back(self) -> None:
-        delay = self._pause if self._retry_ms is None else self._retry_ms / 1000
+        self._is_listening = True
+        delay = self.spread(self._pause) if self._retry_ms is None else max(self._retry_ms / 1000, _SHORTEST)
         self.set_timer("listen", min(delay, _LONGEST))
         self._pause = min(self._pause * 2, _LONGEST)
 
@@ -158,7 +182,12 @@ class LegacyConnection(SessionConnection):
             self._listen()
 
     def _relaunch(self, flight: Flight) -> None:
-        self.launch(flight, "GET" if flight.kind == RESUME else "POST")
+        if flight.kind != RESUME:
+            super()._relaunch(flight)
+        elif flight.session == self.session_id and not self._renewing:
+            self.launch(flight, "GET")
+        else:
+            self._ask_anew(flight, "and its session is over")
 
     def _undelivered(self, flight: Flight, trouble: Trouble) -> None:
         if flight.kind == STREAM:
@@ -176,8 +205,11 @@ class LegacyConnection(SessionConnection):
 
     def _stream_over(self, flight: Flight, why: str) -> None:
         if flight.kind == STREAM:
-            if flight.reader is not None:
-                self._stream_id, self._retry_ms = flight.reader.last_id, flight.reader.retry_ms
+            reader = flight.reader
+            if reader is not None and reader.last_id is not None:
+                self._stream_id = reader.last_id or None
+            if reader is not None and reader.retry_ms is not None:
+                self._retry_ms = reader.retry_ms
             self._stream = None
             self._come_back()
         elif flight.ids:
@@ -186,25 +218,33 @@ class LegacyConnection(SessionConnection):
     def _interrupted(self, flight: Flight, why: str) -> None:
         """The stream of a request ended before its answer: it is taken up again where it broke, or the request fails."""
         reader = flight.reader
-        if reader is not None and reader.last_id is not None and reader.last_id != flight.last_id:
+        if reader is not None and reader.last_id and reader.last_id != flight.last_id:
             flight.last_id, flight.resumes = reader.last_id, 0
         if flight.last_id is not None and flight.resumes < RESUMES:
             flight.resumes += 1
             flight.kind = RESUME
-            retry = reader.retry_ms if reader is not None else None
-            self.later(flight, _COME_BACK if retry is None else min(retry / 1000, _LONGEST))
-        elif flight.last_id is None and not flight.resent and self.is_harmless(flight):
-            flight.resent = True
-            self.launch(flight)
+            if reader is not None and reader.retry_ms is not None:
+                flight.retry_ms = reader.retry_ms
+            self.later(flight, _COME_BACK if flight.retry_ms is None else min(max(flight.retry_ms / 1000, _SHORTEST), _LONGEST))
+        elif flight.last_id is None:
+            self._ask_anew(flight, why)
         else:
             self.refuse(flight, troubles.broken_off(flight.what, why))
 
+    def _ask_anew(self, flight: Flight, why: str) -> None:
+        """From the start, if that does no harm."""
+        if flight.resent or not self.is_harmless(flight):
+            self.refuse(flight, troubles.broken_off(flight.what, why))
+            return
+        flight.resent, flight.kind, flight.last_id = True, CALL, None
+        self._relaunch(flight)
+
     def _resume_failed(self, flight: Flight) -> None:
         """The server does not take up a stream again (405, or 404 for a session that is gone), or cannot be reached just now."""
-        if flight.status == 0 or flight.status >= 500:
+        if flight.status in (0, 429) or flight.status >= 500:
             self._interrupted(flight, troubles.status_text(flight.status) if flight.status else "it cannot be reached")
         else:
-            self.refuse(flight, troubles.broken_off(flight.what, f"and cannot be resumed: {troubles.status_text(flight.status)}"))
+            self._ask_anew(flight, f"and cannot be resumed: {troubles.status_text(flight.status)}")
 
 
 def _is_modern(answer: frame.Failure | None) -> bool:

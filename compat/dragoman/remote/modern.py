@@ -20,7 +20,7 @@ from dragoman.bridge.session import LOST, READY
 from dragoman.bridge.tools import Tools
 from dragoman.errors import invalid_params
 from dragoman.remote import troubles
-from dragoman.remote.connection import Connection
+from dragoman.remote.connection import Connection, one_line
 from dragoman.remote.effects import Headers
 from dragoman.remote.flight import CALL, NOTE, Flight, Waiter
 from dragoman.remote.mirror import headers_of, without_invalid
@@ -101,7 +101,7 @@ class ModernConnection(Connection):
             self.launch(Flight(NOTE, line, note))
             return
         target = bytes((frame.members(note.params) or {}).get("requestId", Raw(b"null")))
-        flight = self._by_id.get(frame.id_key(target)) if frame.valid_id(target) else None
+        flight = self._take_back(frame.id_key(target)) if frame.valid_id(target) else None
         if flight is not None:
             self.drop(flight)
 
@@ -183,7 +183,7 @@ class ModernConnection(Connection):
             if (name, why) not in self._told:
                 self._told.add((name, why))
                 self.log(WARNING, f"the tool {name!r} is left out: {why} (2026-07-28, basic/transports/streamable-http#schema-extension)")
-        return line if kept is answer.result else frame.result(answer.id, bytes(kept))[:-1]
+        return line if kept is answer.result else one_line(frame.result(flight.about or answer.id, bytes(kept)))
 
     def _noted(self, note: frame.Notification) -> None:
         if note.method == _CHANGED:

@@ -8,6 +8,7 @@ from msgspec import Struct
 class RemoteOptions(Struct, frozen=True):
     """``instance`` tells this bridge from any other, ``url`` is the server's, ``max_line`` the longest message in bytes.
 
+    ``patience``: seconds without a word after which a request is given up (None: never; streams of changes may be quiet for ever).
     ``two_endpoints``: the server is known to speak HTTP+SSE of 2024-11-05, so that Streamable HTTP is not tried first.
     """
 
@@ -15,3 +16,4 @@ class RemoteOptions(Struct, frozen=True):
     url: str
     max_line: int = 256 << 20
     two_endpoints: bool = False
+    patience: float | None = None

@@ -74,7 +74,10 @@ class Remote:
         self._connection.follow(connection)
         self.two_endpoints = True
         told = Log(INFO, f"the server answered initialize with {troubles.status_text(hello.status)}: HTTP+SSE of 2024-11-05 is tried")
-        return [told, *self._connection.open(now), *self._connection.from_core(hello.line, now)]
+        effects: list[RemoteEffect] = [told, *self._connection.open(now)]
+        for line in (hello.line, *connection.waiting_lines()):
+            effects += self._connection.from_core(line, now)
+        return effects
 
 
 def _said(refusal: frame.Failure | None) -> Refusal | None:

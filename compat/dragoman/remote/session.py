@@ -58,7 +58,7 @@ class SessionConnection(Connection):
     def _cancelled(self, note: frame.Notification) -> None:
         """A cancelled request may still be answered, or its stream just end; neither is told to anybody (utilities/cancellation)."""
         target = bytes((frame.members(note.params) or {}).get("requestId", Raw(b"null")))
-        flight = self._by_id.pop(frame.id_key(target), None) if frame.valid_id(target) else None
+        flight = self._take_back(frame.id_key(target)) if frame.valid_id(target) else None
         if flight is not None:
             flight.ids.pop(frame.id_key(target), None)
             if not flight.ids:
@@ -77,6 +77,16 @@ class SessionConnection(Connection):
             flight = self._held.pop(0)
             if flight.kind == NOTE or flight.ids:  # nobody has cancelled it meanwhile
                 self._go(flight)
+
+    def _relaunch(self, flight: Flight) -> None:
+        if self._can_send or flight.method == "initialize":
+            super()._relaunch(flight)
+        else:
+            self._held.append(flight)
+
+    def waiting_lines(self) -> list[bytes]:
+        """What was not sent yet, for the connection that takes the place of this one."""
+        return [flight.line for flight in self._held if flight.kind == NOTE or flight.ids]
 
     def _go(self, flight: Flight) -> None:
         if flight.method in _IN_TURN:
@@ -108,7 +118,9 @@ class SessionConnection(Connection):
         for line in self.memory.restored():
             message = frame.parse(line)
             is_call = isinstance(message, frame.Request)
-            again.append(Flight(CALL if is_call else NOTE, line, message, _ignored if is_call else None))
+            flight = Flight(CALL if is_call else NOTE, line, message, _ignored if is_call else None)
+            flight.again = True  # a server that forgets this session as well is not shown another one before it is asked something
+            again.append(flight)
         self._held = again + self._held
         self.memory.opened(answer.result)
         for line in self.memory.announced():

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from dragoman.errors import Refusal, server_fault
+from dragoman.remote.effects import Trouble
 from dragoman_specs.names import INTERNAL_ERROR
 
 REFUSED = (401, 403)
@@ -72,9 +73,14 @@ def no_message(status: int, body: bytes, fields: dict[str, str], what: str) -> R
     return Refusal(INTERNAL_ERROR, text + (f": {said}" if said else ""), {"status": status})
 
 
-def unreachable(text: str) -> Refusal:
-    """No connection, or no answer."""
-    return server_fault(f"The server cannot be reached: {text}")
+def unreachable(trouble: Trouble | str) -> Refusal:
+    """No connection, or no answer; or no credentials for a server that wants some."""
+    if isinstance(trouble, str):
+        return server_fault(f"The server cannot be reached: {trouble}")
+    if not trouble.status:
+        return server_fault(f"The server cannot be reached: {trouble.text}")
+    told = refused(trouble.status, {"www-authenticate": trouble.challenge} if trouble.challenge else {})
+    return Refusal(told.code, f"{told.message}; {trouble.text}", told.data)
 
 
 def broken_off(what: str, text: str) -> Refusal:

@@ -33,12 +33,13 @@ class TwoEndpoints(SessionConnection):
         self._endpoint: str | None = None
         self._stream: Flight | None = None
         self._attempts = 0
+        self._pausing = False  # until the stream is opened again
 
     def _opened(self) -> None:
         self._connect()
 
     def _connect(self) -> None:
-        self._endpoint = None
+        self._endpoint, self._pausing = None, False
         self._stream = Flight(STREAM, b"", None)
         self.launch(self._stream, "GET")
 
@@ -52,14 +53,14 @@ class TwoEndpoints(SessionConnection):
 
     @property
     def _can_send(self) -> bool:
-        if self._stream is None and not self._waiting and not self.closing:
+        if self._stream is None and not self._pausing and not self.closing:
             self._connect()
         return self._endpoint is not None and not self._renewing
 
     # -- the stream ----------------------------------------------------------------------------------------------------
 
     def _event(self, flight: Flight, event: Event | TooLong) -> None:
-        if isinstance(event, Event) and event.name == b"endpoint":
+        if isinstance(event, Event) and event.name == b"endpoint" and flight.kind == STREAM:
             self._named(event.data)
         else:
             super()._event(flight, event)
@@ -68,11 +69,13 @@ class TwoEndpoints(SessionConnection):
         """The endpoint event, relative to the URL of the stream."""
         if self._endpoint is not None:
             return
-        named = urljoin(self.options.url, data.decode("utf-8", "replace").strip())
-        if _origin(named) != _origin(self.options.url):
+        named = _joined(self.options.url, data.decode("utf-8", "replace").strip())
+        self.instead = None  # it does speak so
+        if named is None or _origin(named) != _origin(self.options.url):
             if self._stream is not None:
                 self.drop(self._stream)
-            self._no_stream(server_fault(f"The server names an endpoint of another origin, {_shown(named)}: nothing is sent there"))
+            where = "that is no URL" if named is None else f"of another origin, {_shown(named)}"
+            self._no_stream(server_fault(f"The server names an endpoint {where}: nothing is sent there"))
             return
         self._endpoint = named
         self._attempts = 0
@@ -85,10 +88,12 @@ class TwoEndpoints(SessionConnection):
         if flight.kind != STREAM:
             self._stream_of_post(flight, why)
             return
-        self._stream = None
+        self._stream, self._endpoint, self._pausing = None, None, True
+        unsent = (*self._held, *self._waiting.values())
         for each in list(dict.fromkeys(self._by_id.values())):
-            if each not in self._held:
+            if each not in unsent:
                 self.refuse(each, troubles.broken_off(each.what, why))
+                self._settle(each)
         if self.closing:
             return
         self._renewing, self._blocking = self._has_hello, None
@@ -105,6 +110,7 @@ class TwoEndpoints(SessionConnection):
             self._no_stream(troubles.unreachable(f"its event stream cannot be opened: {why}"))
             return
         self._attempts += 1
+        self._pausing = True
         self.later(flight, PAUSES[self._attempts - 1])
 
     def _relaunch(self, flight: Flight) -> None:
@@ -127,7 +133,7 @@ class TwoEndpoints(SessionConnection):
 
     def _no_stream(self, refusal: Refusal) -> None:
         """The stream cannot be had: whoever waits is told; the next message tries again, unless something was lost."""
-        self._stream, self._attempts = None, 0
+        self._stream, self._attempts, self._pausing = None, 0, False
         if self._renewing:
             self.lose(troubles.session_gone(refusal.message))
             return
@@ -141,7 +147,7 @@ class TwoEndpoints(SessionConnection):
             return
         self._stream = None
         if trouble.final:
-            self._no_stream(troubles.unreachable(trouble.text))
+            self._no_stream(troubles.unreachable(trouble))
         else:
             self._try_again(flight, trouble.text)
 
@@ -158,6 +164,13 @@ class TwoEndpoints(SessionConnection):
 
     def _asked(self, flight: Flight, request: frame.Request, line: bytes) -> None:
         self.emit(Heard(line))
+
+
+def _joined(base: str, named: str) -> str | None:
+    try:
+        return urljoin(base, named)
+    except ValueError:  # a bracket without its other half, for instance
+        return None
 
 
 def _origin(url: str) -> tuple[str, str | None, int | None]:

@@ -6,14 +6,21 @@ request that it carries and that is not answered yet; a request whose answer may
 
 from __future__ import annotations
 
+from zlib import crc32
+
 from msgspec import Raw
 
 from dragoman import frame
 from dragoman.bridge.effects import CancelTimer, Log, Loss, SetTimer
-from dragoman.errors import Refusal
+from dragoman.errors import Refusal, server_slow
 from dragoman.remote.effects import Abort, Finish, Headers, Heard, Lost, RemoteEffect, Send
 from dragoman.remote.flight import Flight
 from dragoman.remote.options import RemoteOptions
+
+_TAKEN_BACK = 100
+SLOW = "slow"
+_LEAST_WAIT = 0.05
+QUIET = frozenset(("subscriptions/listen",))
 
 
 class Wire:
@@ -28,6 +35,9 @@ class Wire:
         self._by_id: dict[bytes, Flight] = {}
         self._waiting: dict[str, Flight] = {}
         self._next = 0
+        self._taken_back: dict[bytes, None] = {}  # the last requests that were cancelled: each may still be answered
+        self._spread = 0
+        self._watching = False
 
     def headers(self, flight: Flight) -> Headers:
         """The fields of a request; those of content types and credentials are the shell's."""
@@ -43,8 +53,32 @@ class Wire:
         self._flights[self._next] = flight
         for key in flight.ids:
             self._by_id[key] = flight
+        if flight.ids and self.options.patience is not None and flight.method not in QUIET:
+            flight.due = self.now + self.options.patience
+            self._watch(self.options.patience)
         body = flight.line if method == "POST" else b""
         self.emit(Send(self._next, method, self.headers(flight), body, url or self.endpoint(flight)))
+
+    def _watch(self, delay: float) -> None:
+        if not self._watching:
+            self._watching = True
+            self.set_timer(SLOW, delay)
+
+    def _give_up_slow(self) -> None:
+        """Requests of which nothing was heard for too long: without this a connection that has died silently would hold them for ever."""
+        self._watching = False
+        patience = self.options.patience or 0.0
+        waiting = dict.fromkeys(self._by_id.values())
+        for flight in waiting:
+            if flight.due is not None and flight.due <= self.now:
+                self._slow(flight, server_slow(flight.what, patience))
+        left = [flight.due for flight in waiting if flight.ids and flight.due is not None]
+        if left:
+            self._watch(max(min(left) - self.now, _LEAST_WAIT))
+
+    def _slow(self, flight: Flight, refusal: Refusal) -> None:
+        self.refuse(flight, refusal)
+        self.drop(flight)
 
     def endpoint(self, flight: Flight) -> str:
         """Where a flight goes; empty: to the server's own URL."""
@@ -84,6 +118,15 @@ class Wire:
                 self.emit(Heard(frame.failure(each, encoded)[:-1], flight.about))
         self._over(flight)
 
+    def _take_back(self, key: bytes) -> Flight | None:
+        """A request is cancelled: the flight that carries it, if it is not answered yet."""
+        flight = self._by_id.pop(key, None)
+        if flight is not None:
+            self._taken_back[key] = None
+            if len(self._taken_back) > _TAKEN_BACK:
+                del self._taken_back[next(iter(self._taken_back))]
+        return flight
+
     def _settle(self, flight: Flight) -> None:
         """Nobody waits for more of it."""
         for key in [key for key, waiting in self._waiting.items() if waiting is flight]:
@@ -114,6 +157,11 @@ class Wire:
         self._flights.clear()
         self._waiting.clear()
         self.emit(Lost(reason))
+
+    def spread(self, delay: float) -> float:
+        """A pause up to a quarter longer, so that the many who lost one server do not all come back to it at once."""
+        self._spread += 1
+        return delay * (1 + (crc32(f"{self.options.instance} {self._spread}".encode()) % 1000) / 4000)
 
     def set_timer(self, key: str, delay: float) -> None:
         """Have ``_on_timer`` called."""

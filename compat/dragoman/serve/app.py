@@ -36,7 +36,7 @@ from dragoman.serve.launching import launcher_of
 from dragoman.serve.settings import Settings, split
 
 if TYPE_CHECKING:
-    from dragoman.io.http_client import Credentials
+    from dragoman.io.http_settings import Credentials
 
 Scope = Message
 Send = Callable[[Message], Awaitable[None]]
@@ -62,7 +62,7 @@ class Bridge:
         command: Sequence[str] = (),
         *,
         url: str | HttpSettings | None = None,
-        credentials: Callable[[], Credentials | None] | None = None,
+        credentials: Callable[[str], Credentials | None] | None = None,
         env: Mapping[str, str] | None = None,
         cwd: str | None = None,
         log_level: str = "warning",
@@ -123,14 +123,17 @@ class Bridge:
         core = self._core()
         if self._launcher is not None:
             return House(core, self._launcher, self._log_level, self._max_line)
+        from dragoman.io.dialer import Caller
         from dragoman.serve.remote import Remote
 
         settings = self._remote
         assert settings is not None
         loop, label, era = asyncio.get_running_loop(), self._options.command_label, self._options.server_era
-        remote = Remote(loop, settings, label, os.urandom(8).hex(), era, core.set_era, self._warn, self._credentials)
+        remote = Remote(
+            loop, settings, label, os.urandom(8).hex(), era, core.set_era, self._warn, self._credentials, self._options.request_timeout
+        )
         house = House(core, remote.server.dialer, self._log_level, self._max_line)
-        remote.server.dialer.authorization = core.authorization_of
+        remote.server.dialer.caller = lambda session: Caller(*core.caller_of(session))
         house.remote = remote
         return house
 
@@ -253,7 +256,7 @@ class Bridge:
         return known
 
 
-def _no_credentials() -> None:
+def _no_credentials(_principal: str) -> None:
     return None
 
 

@@ -14,8 +14,7 @@ from dragoman import frame
 from dragoman.errors import Refusal
 from dragoman.http.rejection import Rejection, rpc
 from dragoman.http.remote import Verdict
-from dragoman.io.http_client import Credentials
-from dragoman.io.http_settings import HttpSettings
+from dragoman.io.http_settings import Credentials, HttpSettings
 from dragoman.io.remote_server import RemoteServer
 
 
@@ -59,9 +58,10 @@ class Remote:
         forced: str,
         decided: Callable[[str], None],
         told: Callable[[str], None],
-        credentials: Callable[[], Credentials | None],
+        credentials: Callable[[str], Credentials | None],
+        patience: float | None,
     ) -> None:
-        self.server = RemoteServer(LoopLink(loop), settings, label, instance, credentials, told)
+        self.server = RemoteServer(LoopLink(loop), settings, label, instance, credentials, told, patience)
         self.known = False
         self._loop = loop
         self._forced = forced

@@ -9,9 +9,10 @@ import os
 import sys
 
 from dragoman import __version__
-from dragoman.wrap.config import SERVE, WRAP, Command, Config, UsageError, parse
+from dragoman.wrap.config import Command, Config, UsageError, parse
+from dragoman.wrap.table import COMMANDS
 
-_COMMANDS = {"wrap": WRAP, "serve": SERVE}
+_COMMANDS = {command.name: command for command in COMMANDS}
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -48,7 +49,7 @@ def _command(command: Command, words: list[str]) -> int:
     except UsageError as fault:
         return _refuse(str(fault))
     try:
-        return _serve(config) if command is SERVE else _wrap(config)
+        return _RUN[command.name](config)
     except KeyboardInterrupt:  # before the handlers of the signals are in place; the guard sees to the server
         return 130
 
@@ -73,6 +74,27 @@ def _serve(config: Config) -> int:
     from dragoman.wrap.run_http import serve
 
     return serve(config)
+
+
+def _probe(config: Config) -> int:
+    from dragoman.wrap.run_probe import probe
+
+    return probe(config)
+
+
+def _login(config: Config) -> int:
+    from dragoman.wrap.run_login import login
+
+    return login(config)
+
+
+def _logout(config: Config) -> int:
+    from dragoman.wrap.run_login import logout
+
+    return logout(config)
+
+
+_RUN = {"wrap": _wrap, "serve": _serve, "probe": _probe, "login": _login, "logout": _logout}
 
 
 def _print(text: str) -> int:

@@ -1,4 +1,4 @@
-"""The command lines of ``dragoman wrap`` and ``dragoman serve``, as one table of options.
+"""The command lines of dragoman, read by the table of their options (``table``).
 
 Read by hand: the server is started right after, and ``argparse`` alone would delay that by as much as a whole interpreter
 start. Durations are seconds with fractions, sizes take K, M or G (powers of 1024).
@@ -6,149 +6,22 @@ start. Durations are seconds with fractions, sizes take K, M or G (powers of 102
 
 from __future__ import annotations
 
-from dragoman.bridge.options import ERAS, Options
+from dragoman.bridge.options import Options
 from dragoman.io.command import label
+from dragoman.wrap.table import COMMANDS, LOG_LEVELS, LOGIN, LOGOUT, PROBE, SERVE, WRAP, Command, Option
+
+__all__ = ["LOGIN", "LOGOUT", "LOG_LEVELS", "PROBE", "SERVE", "WRAP", "Command", "Config", "Option", "UsageError", "parse"]
 
 DAY = 86400.0
-LOG_LEVELS = ("debug", "info", "warning", "error")
-ISOLATIONS = ("principal", "session", "shared")  # of http.options, which the way to a wrapped server's start does not import
 SMALLEST_LINE = 1024
 _PAIRS = ("--env", "--header")
-_OF_COMMANDS = frozenset(("env", "cwd", "probe", "probe-timeout"))
+_OF_URLS = frozenset(option.name for option in WRAP.table if option.name in LOGIN.by_name) | {"header", "bearer-env", "login"}
+_OF_COMMANDS = frozenset(("env", "cwd", "probe", "probe-timeout", "modern-first"))
 LOUD = frozenset(("-v", "-vv", "--verbose", "-d", "--debug"))  # what other programs call --log-level debug
-_METAVARS = {"seconds": "SECONDS", "limit": "SECONDS", "count": "N", "size": "SIZE", "pair": "NAME=VALUE", "port": "N", "path": "PATH"}
 
 
 class UsageError(Exception):
     """The command line is wrong; the text is one line that says what, and what to do."""
-
-
-class Option:
-    """One option: how it is written, what it takes, what it means, and the one command that has it (both, if that is empty)."""
-
-    __slots__ = ("about", "default", "kind", "metavar", "name", "only")
-
-    def __init__(self, name: str, kind: str, default: object, about: str, metavar: str = "", only: str = "") -> None:
-        self.name = name
-        # flag, seconds, limit (seconds, 0 = none), count, size, port, path, text, texts (repeatable), pair, or a choice "a|b|c"
-        self.kind = kind
-        self.default = default
-        self.about = about
-        self.metavar = metavar or _METAVARS.get(kind, kind)
-        self.only = only
-
-
-_WRAP, _SERVE = "wrap", "serve"
-_ALL: tuple[Option, ...] = (
-    Option("host", "text", "127.0.0.1", "the address to listen on", "ADDRESS", only=_SERVE),
-    Option("port", "port", 8000, "the port to listen on; 0: any that is free", only=_SERVE),
-    Option("path", "path", "/mcp", "where the endpoint is", only=_SERVE),
-    Option(
-        "allow-host",
-        "texts",
-        (),
-        "a further name that clients may call us by, as in example.com or example.com:8080 (repeatable)",
-        "HOST",
-        only=_SERVE,
-    ),
-    Option("allow-origin", "texts", (), "web pages that may call us, as in https://app.example.com (repeatable)", "ORIGIN", only=_SERVE),
-    Option("sse", "flag", default=False, about="offer the two endpoints of 2024-11-05 too, /sse and /messages", only=_SERVE),
-    Option(
-        "isolation",
-        "|".join(ISOLATIONS),
-        "principal",
-        "who shares a server process: the requests of one caller, nobody (each call its own), or everybody",
-        only=_SERVE,
-    ),
-    Option(
-        "principal-header",
-        "text",
-        None,
-        "the field in which a trusted proxy names the caller (else callers are told apart by Authorization)",
-        "NAME",
-        only=_SERVE,
-    ),
-    Option("header-wait", "seconds", 5.0, "an answer that takes longer begins as a stream", only=_SERVE),
-    Option(
-        "max-sessions",
-        "count",
-        64,
-        "server processes at once; one more is answered 503, unless an unused one can be ended",
-        only=_SERVE,
-    ),
-    Option("session-ttl", "seconds", 1800.0, "a legacy client's session ends when it was not used for so long", only=_SERVE),
-    Option("hibernate-after", "seconds", 300.0, "a server process that was not used for so long may be ended to make room", only=_SERVE),
-    Option("max-body", "size", 64 << 20, "longest request; longer ones are refused with 413", only=_SERVE),
-    Option("keepalive", "seconds", 15.0, "a comment is sent on a stream that was quiet for so long; 0: never", only=_SERVE),
-    Option(
-        "forward-authorization",
-        "flag",
-        default=False,
-        about="pass each client's own Authorization on to a server behind a URL: only where both trust one issuer, see docs/serve.md",
-        only=_SERVE,
-    ),
-    Option("server-era", "|".join(ERAS), "auto", "what the server speaks; auto asks with initialize first"),
-    Option(
-        "probe",
-        "flag",
-        default=False,
-        about="start a throwaway copy of the server first and ask it server/discover (not for servers with side effects at start)",
-        only=_WRAP,
-    ),
-    Option("probe-timeout", "seconds", 5.0, "how long the probe may take", only=_WRAP),
-    Option("start-timeout", "limit", 60.0, "the server must have answered its handshake by then; 0: no limit"),
-    Option(
-        "request-timeout",
-        "limit",
-        600.0,
-        "a request without an answer fails after this (progress starts it anew, ten times at most); 0: no limit",
-    ),
-    Option("question-timeout", "limit", 600.0, "a call waiting for the user is given up after this; 0: no limit"),
-    Option("question-window", "seconds", 0.02, "quiet time after which the questions of a call are sent together"),
-    Option("drain-timeout", "seconds", 5.0, "at the end, wait this long after the last output for what is in flight"),
-    Option("max-line", "size", 256 << 20, "longest frame; longer ones are answered with an error"),
-    Option("max-sessions", "count", 8, "server processes at once, with --isolate-capabilities", only=_WRAP),
-    Option("max-parked", "count", 64, "calls that wait for the user at once; one more, and the oldest is given up"),
-    Option("one-call-per-session", "flag", default=False, about="run calls one after another, so that a question has one owner"),
-    Option("isolate-capabilities", "flag", default=False, about="one server process for each set of client capabilities", only=_WRAP),
-    Option(
-        "replay", "flag", default=False, about="run a call a second time when its saved state is gone: only for tools that may run twice"
-    ),
-    Option("state-key-file", "text", None, "key that seals requestState, so that a later process recognises old state", "FILE"),
-    Option("strict", "flag", default=False, about="refuse results that would have to be repaired"),
-    Option("list-ttl", "seconds", 0.0, "how long clients may cache lists of servers that announce changes"),
-    Option(
-        "header", "texts", (), "send this field to a server behind a URL; ${NAME} in the value is a variable (repeatable)", "NAME=VALUE"
-    ),
-    Option("bearer-env", "text", None, "send the token in this environment variable to a server behind a URL", "NAME"),
-    Option("ca", "text", None, "trust the authorities in this PEM file, beside the system's, for a server behind a URL", "FILE"),
-    Option("env", "pair", None, "set a variable for the server (repeatable; the environment is inherited)"),
-    Option("cwd", "text", None, "the server's working directory", "DIRECTORY"),
-    Option(
-        "record",
-        "text",
-        None,
-        "write everything said on both sides to this file, as JSON lines (overwritten; secrets are in clear)",
-        "FILE",
-        only=_WRAP,
-    ),
-    Option("log-level", "|".join(LOG_LEVELS), "warning", "what is told on stderr"),
-    Option("stats", "flag", default=False, about="at the end, tell on stderr what was left out of translated messages"),
-)
-
-
-class Command:
-    """``dragoman wrap`` or ``dragoman serve``: its name and its options."""
-
-    __slots__ = ("by_name", "name", "table")
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.table = tuple(option for option in _ALL if option.only in ("", name))
-        self.by_name = {option.name: option for option in self.table}
-
-
-WRAP, SERVE = Command(_WRAP), Command(_SERVE)
 
 
 class Config:
@@ -161,6 +34,10 @@ class Config:
         self.url = url
         self.env = env  # additions to the environment
         self._values = values
+
+    def has(self, name: str) -> bool:
+        """Whether the command has such an option."""
+        return name in self._values
 
     def flag(self, name: str) -> bool:
         """Whether a flag was given."""
@@ -216,7 +93,7 @@ def parse(arguments: list[str], command: Command = WRAP) -> Config:
     while rest:
         word = rest.pop(0)
         if word == "--":
-            return _of_command(rest, values, env, url, command)
+            return _of_command(rest, values, env, url, command, given)
         if is_url(word):
             if url is not None:
                 raise UsageError("two URLs: a bridge has one server")
@@ -226,8 +103,10 @@ def parse(arguments: list[str], command: Command = WRAP) -> Config:
             raise UsageError(_misplaced(word, arguments, rest, url, command))
         given.append(_option(word, rest, values, env, command))
     if url is None:
+        if command in (LOGIN, LOGOUT):
+            raise UsageError(f"no server: give its URL, as in: dragoman {command.name} https://example.com/mcp")
         raise UsageError(f"no server: give its command after --, {_example(command)}, or its URL")
-    _refuse_others(given, _OF_COMMANDS, "a server's process, and a URL has none")
+    _refuse_others(given, _OF_COMMANDS - {"probe-timeout"} if command is PROBE else _OF_COMMANDS, "a server's process, and a URL has none")
     return Config([], values, env, url)
 
 
@@ -253,7 +132,9 @@ def _option(word: str, rest: list[str], values: dict[str, object], env: dict[str
     return option.name
 
 
-def _of_command(rest: list[str], values: dict[str, object], env: dict[str, str], url: str | None, command: Command) -> Config:
+def _of_command(
+    rest: list[str], values: dict[str, object], env: dict[str, str], url: str | None, command: Command, given: list[str]
+) -> Config:
     if url is not None:
         raise UsageError("a URL and a command: a bridge has one server")
     if not rest:
@@ -262,6 +143,9 @@ def _of_command(rest: list[str], values: dict[str, object], env: dict[str, str],
         if rest[1:]:
             raise UsageError("options go before the URL")
         return Config([], values, env, rest[0])
+    if command in (LOGIN, LOGOUT):
+        raise UsageError(f"dragoman {command.name} is for servers behind a URL")
+    _refuse_others(given, _OF_URLS, "a server behind a URL, and this is a command")
     return Config(rest, values, env)
 
 
@@ -354,7 +238,7 @@ def _size(name: str, text: str) -> int:
     return size
 
 
-def command_line(words: list[str], command: str = _WRAP) -> str:
+def command_line(words: list[str], command: str = "wrap") -> str:
     """``dragoman wrap`` with these words, to be pasted into a shell; what ``--env`` sets is left to be filled in."""
     import shlex
 
@@ -379,7 +263,7 @@ def _without_values(words: list[str]) -> list[str]:
 def commands_with(name: str) -> list[str]:
     """The commands that have the option ``--name`` or ``--name=value``."""
     bare = name[2:].partition("=")[0] if name.startswith("--") else ""
-    return [command.name for command in (WRAP, SERVE) if bare in command.by_name]
+    return [command.name for command in COMMANDS if bare in command.by_name]
 
 
 def _suggest(name: str, command: Command) -> str:

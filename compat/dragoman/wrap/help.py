@@ -3,30 +3,37 @@
 from __future__ import annotations
 
 from dragoman.io.command import RUNNERS
-from dragoman.wrap.config import LOUD, WRAP, Command, Option, command_line, commands_with
+from dragoman.wrap.config import LOUD, Command, Option, command_line, commands_with, is_url
 
-_WRAP_USAGE = "usage: dragoman wrap [OPTIONS] -- COMMAND [ARGUMENTS...]"
-_SERVE_USAGE = "usage: dragoman serve [OPTIONS] -- COMMAND [ARGUMENTS...]"
+_WRAP_USAGE = "usage: dragoman wrap [OPTIONS] -- COMMAND [ARGUMENTS...]\n       dragoman wrap [OPTIONS] URL"
+_SERVE_USAGE = "usage: dragoman serve [OPTIONS] -- COMMAND [ARGUMENTS...]\n       dragoman serve [OPTIONS] URL"
 _COLUMN = 39
 _WIDTH = 79
 
-TOP = f"""{_WRAP_USAGE}
+TOP = """usage: dragoman wrap [OPTIONS] -- COMMAND [ARGUMENTS...]
+       dragoman wrap [OPTIONS] URL
        dragoman serve [OPTIONS] -- COMMAND [ARGUMENTS...]
-       dragoman wrap --help
-       dragoman serve --help
+       dragoman serve [OPTIONS] URL
+       dragoman probe [OPTIONS] URL, or -- COMMAND [ARGUMENTS...]
+       dragoman login [OPTIONS] URL
+       dragoman logout URL
+       dragoman COMMAND --help
        dragoman --version
 
-Lets MCP clients of any revision use a stdio server of the other era, unchanged.
+Lets MCP clients of any revision use servers of any revision, unchanged. The server is a command, or behind a URL.
 
-  wrap   serves over stdin and stdout; where client and server speak the same era, what they say is passed through
-  serve  serves over HTTP, to clients of every revision at the same time
+  wrap    serves over stdin and stdout; where client and server speak the same era, what they say is passed through
+  serve   serves over HTTP, to clients of every revision at the same time
+  probe   tells what a server speaks, and how that is known
+  login   gets a token for a server behind a URL that asks for OAuth; logout forgets it
 """
 
 _WRAP_HEAD = f"""{_WRAP_USAGE}
 
 Starts the MCP server COMMAND and serves it over stdin and stdout: a server of 2024-11-05 to 2025-11-25 to a client of
 2026-07-28, and one that speaks 2026-07-28 only to a client that opens with initialize. Where both speak the same era, what
-they say is passed through. Everything after -- is the command, started without a shell.
+they say is passed through. Everything after -- is the command, started without a shell. A server behind a URL may speak
+Streamable HTTP or HTTP+SSE, of any revision; see docs/urls.md.
 
 In the host's configuration put dragoman before the command. Before:
 
@@ -88,9 +95,56 @@ exit status:
 """
 
 
+_PROBE_HEAD = """usage: dragoman probe [OPTIONS] -- COMMAND [ARGUMENTS...]
+       dragoman probe [OPTIONS] URL
+
+Asks an MCP server what it speaks and prints what was asked, what it answered, and what dragoman would do between it and clients
+of each era.
+
+options:
+"""
+
+_PROBE_FOOT = """
+exit status:
+  0    the server can be used
+  1    nothing that can be used was found
+  2    the command line is wrong
+"""
+
+_LOGIN_HEAD = """usage: dragoman login [OPTIONS] URL
+
+Logs in at the authorization server of the MCP server behind URL and keeps the token, for dragoman wrap and dragoman serve to use.
+Needs the extra: pip install "dragoman[oauth]".
+
+options:
+"""
+
+_LOGOUT_HEAD = """usage: dragoman logout [OPTIONS] URL
+
+Revokes the token that is kept for the MCP server behind URL, where its authorization server allows that, and forgets it.
+
+options:
+"""
+
+_LOGIN_FOOT = """
+exit status:
+  0    done
+  1    it could not be done; the reason is on stderr
+  2    the command line is wrong
+"""
+
+_TEXTS = {
+    "wrap": (_WRAP_HEAD, _WRAP_FOOT),
+    "serve": (_SERVE_HEAD, _SERVE_FOOT),
+    "probe": (_PROBE_HEAD, _PROBE_FOOT),
+    "login": (_LOGIN_HEAD, _LOGIN_FOOT),
+    "logout": (_LOGOUT_HEAD, _LOGIN_FOOT),
+}
+
+
 def help_of(command: Command) -> str:
-    """The text of ``dragoman wrap --help`` or ``dragoman serve --help``."""
-    head, foot = (_WRAP_HEAD, _WRAP_FOOT) if command is WRAP else (_SERVE_HEAD, _SERVE_FOOT)
+    """The text of ``dragoman COMMAND --help``."""
+    head, foot = _TEXTS[command.name]
     lines = [_line(option) for option in command.table]
     lines += [_entry("--help", "show this text"), _entry("--version", "show the version")]
     return head + "\n".join(lines) + "\n" + foot
@@ -108,8 +162,10 @@ def unknown(words: list[str]) -> str:
         return f"unknown option {word!r}{hint}; see dragoman --help"
     from difflib import get_close_matches
 
-    if close := get_close_matches(word, ["wrap", "serve"], 1):
+    if close := get_close_matches(word, list(_TEXTS), 1, 0.65):
         return f"unknown command {word!r} (did you mean {close[0]}?); see dragoman --help"
+    if is_url(word):
+        return f"unknown command {word!r}; to use that server: dragoman wrap {word}"
     if len(words) > 1 or word in RUNNERS or "/" in word:
         return f"unknown command {word!r}; to wrap a server: {command_line(['--', *words])}"
     return f"unknown command {word!r}; see dragoman --help"

@@ -17,7 +17,8 @@ from dragoman.wrap.config import Config
 from dragoman.wrap.unusable import Unusable
 
 if TYPE_CHECKING:
-    from dragoman.io.http_client import Credentials
+    from dragoman.auth.settings import Settings
+    from dragoman.io.http_settings import Credentials
 
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
@@ -41,7 +42,7 @@ _OURS = frozenset(
 def settings_of(config: Config) -> HttpSettings:
     """The URL, the fields for every request, and whom to trust. Raises ``Unusable``."""
     try:
-        return HttpSettings(config.url or "", headers=_headers(config), ca=config.text("ca"))
+        return HttpSettings(config.url or "", headers=_headers(config) if config.has("header") else {}, ca=config.text("ca"))
     except http_settings.Unusable as fault:
         raise Unusable(str(fault)) from None
 
@@ -80,6 +81,59 @@ def _value(variable: str, where: str) -> str:
     return value
 
 
-def credentials_of(config: Config) -> Callable[[], Credentials | None]:
-    """What makes the OAuth client, in the loop; nothing where credentials were given."""
-    return lambda: None
+def auth_settings_of(config: Config, login: str) -> Settings:
+    """How tokens are had; ``login`` is what to do for one by default. Raises ``Unusable``."""
+    from dragoman.auth.errors import SettingsError
+    from dragoman.auth.settings import Settings, secret_of
+
+    variable, key_file = config.text("client-secret-env"), config.text("private-key-file")
+    try:
+        settings = Settings(
+            client_id=config.text("client-id") or "",
+            client_secret="" if variable is None else secret_of(variable),
+            client_auth=config.text("client-auth") or "",
+            private_key="" if key_file is None else _contents(key_file),
+            client_metadata_url=config.text("client-metadata-url") or "",
+            issuer=config.text("issuer") or "",
+            scope=config.text("scope") or "",
+            grant=config.text("grant") or "",
+            redirect_port=int(config.number("redirect-port")),
+            login=login,
+            login_timeout=config.number("login-timeout"),
+            ca=config.text("ca") or "",
+            token_dir=config.text("token-dir") or "",
+        )
+        settings.check()
+    except SettingsError as fault:
+        raise Unusable(str(fault)) from None
+    return settings
+
+
+def _contents(path: str) -> str:
+    try:
+        with open(path, encoding="ascii") as file:
+            return file.read()
+    except (OSError, ValueError) as fault:
+        raise Unusable(f"--private-key-file {path} cannot be read: {getattr(fault, 'strerror', None) or 'it is no text'}") from None
+
+
+def credentials_of(config: Config, login: str = "never") -> Callable[[str], Credentials | None]:
+    """What makes the OAuth client of a principal, in the loop ("": whoever runs us); nothing where credentials were given.
+
+    Raises ``Unusable``.
+    """
+    given = any(text.partition("=")[0].partition(":")[0].strip().lower() == "authorization" for text in config.texts("header"))
+    if given or config.text("bearer-env") is not None:
+        return lambda _principal: None
+    from dragoman.auth.lazily import Lazily
+
+    url, settings = config.url or "", auth_settings_of(config, config.text("login") or login)
+    return lambda principal: Lazily(url, settings, say, principal)
+
+
+def say(text: str) -> None:
+    """A line for the operator, whatever the log level: a login cannot go on without it."""
+    try:
+        os.write(2, f"dragoman: {text}\n".encode("utf-8", "backslashreplace"))
+    except OSError:
+        pass

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
 from typing import BinaryIO
 
 from dragoman.io.imports import quick_imports
@@ -16,7 +17,7 @@ with quick_imports():
     from dragoman.bridge.gate import Gate
     from dragoman.bridge.options import Options
     from dragoman.io.events import Events, default_events
-    from dragoman.io.http_settings import HttpSettings
+    from dragoman.io.http_settings import Credentials, HttpSettings
     from dragoman.io.log import LEVELS, Log
     from dragoman.io.network import Network
     from dragoman.io.remote_server import RemoteServer
@@ -33,6 +34,7 @@ def serve(config: Config, options: Options) -> int:
     log = Log(events.outlet(2, owned=False), LEVELS[config.text("log-level") or "warning"])
     try:
         settings = settings_of(config)
+        credentials = credentials_of(config, "browser")
         key = key_of(config)
         recording = recording_of(config)
     except Unusable as unusable:
@@ -40,7 +42,7 @@ def serve(config: Config, options: Options) -> int:
         log.drain(events)
         return 2
     network = Network(events)
-    status = _run(config, options, network, settings, log, events, key, recording)
+    status = _run(config, options, network, settings, credentials, log, events, key, recording)
     network.stop()
     log.drain(events)
     return status
@@ -51,6 +53,7 @@ def _run(
     options: Options,
     network: Network,
     settings: HttpSettings,
+    credentials: Callable[[str], Credentials | None],
     log: Log,
     events: Events,
     key: bytes | None,
@@ -61,7 +64,7 @@ def _run(
     def redirected(text: str) -> None:
         network.into_shell(log.say, WARNING, text)
 
-    server = RemoteServer(network, settings, options.command_label, instance, credentials_of(config), redirected)
+    server = RemoteServer(network, settings, options.command_label, instance, credentials, redirected, options.request_timeout)
 
     def make(era: str) -> Core:
         from dragoman.bridge.face import DualFace
