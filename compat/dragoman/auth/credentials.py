@@ -170,7 +170,7 @@ class OAuth:
             latest = self._reload()
             if latest.access_token != record.access_token:
                 return latest
-            flow = Flow(latest, self._settings, self._clock(), self._keep)
+            flow = Flow(latest, self._settings, self._clock, self._keep)
             try:
                 record = await flow.refreshed()
             except Refused as refusal:
@@ -201,7 +201,7 @@ class OAuth:
         from dragoman.auth.login import Login
 
         login = Login(self._settings, self._say, self._terminal)
-        flow = Flow(record, self._settings, self._clock(), self._keep)
+        flow = Flow(record, self._settings, self._clock, self._keep)
         try:
             new = await flow.authorized(status, challenge, login, only_if_moved=only_if_moved)
         except NotMoved:

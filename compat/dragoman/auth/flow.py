@@ -42,10 +42,10 @@ class NotMoved(Exception):
 class Flow:
     """Used once, for ``refreshed`` or ``authorized``."""
 
-    def __init__(self, record: Record, settings: Settings, now: float, save: Callable[[Record], None]) -> None:
+    def __init__(self, record: Record, settings: Settings, clock: Callable[[], float], save: Callable[[Record], None]) -> None:
         self.record = record
         self._settings = settings
-        self._now = now
+        self._clock = clock
         self._save = save
         self._local = documents.is_loopback(record.server)
         self._challenge = Challenge()
@@ -63,12 +63,12 @@ class Flow:
     async def refreshed(self) -> Record:
         """New tokens for the refresh token. Raises ``Refused`` if it is good no more, ``AuthError`` if that cannot be known."""
         record = self.record
-        memory = sdk.Memory(sdk.tokens_of(record), sdk.client_of(self._settings, record, "", self._now), self._registered)
+        memory = sdk.Memory(sdk.tokens_of(record), sdk.client_of(self._settings, record, "", self._clock()), self._registered)
         provider = self._provider = sdk.interactive(record, self._settings, record.redirect or self._settings.redirect, memory)
         sdk.restore(provider, record)
         provider.context.token_expiry_time = _LONG_AGO
         await self._run(None)
-        return replace(self._outcome(), refreshed_at=self._now)
+        return replace(self._outcome(), refreshed_at=self._clock())
 
     async def authorized(self, status: int, challenge: Challenge, login: Login, *, only_if_moved: bool = False) -> Record:
         """New tokens for a challenge of the server, by a login or with credentials of our own.
@@ -85,7 +85,7 @@ class Flow:
         await login.listener.open(record.redirect)
         try:
             redirect = login.listener.uri
-            memory = sdk.Memory(sdk.tokens_of(record), sdk.client_of(settings, record, redirect, self._now), self._registered)
+            memory = sdk.Memory(sdk.tokens_of(record), sdk.client_of(settings, record, redirect, self._clock()), self._registered)
             self._provider = sdk.interactive(record, settings, redirect, memory, self._show, self._answered)
             return await self._challenged(status)
         finally:
@@ -96,7 +96,7 @@ class Flow:
             sdk.restore(self._provider, self.record)
             self._choose_method(self.record.metadata)
         await self._run(httpx2.Response(status, headers={"WWW-Authenticate": self._challenge.field()}))
-        return replace(self._outcome(), logged_in_at=self._now, refreshed_at=0.0)
+        return replace(self._outcome(), logged_in_at=self._clock(), refreshed_at=0.0)
 
     # -- driving the SDK -------------------------------------------------------------------------------------------
 
@@ -243,6 +243,7 @@ class Flow:
         if tokens is None or client is None or _TOKEN.fullmatch(tokens.access_token) is None:
             raise AuthError("the authorization server sent no usable token")
         is_ours = bool(self._settings.client_id)
+        now = self._clock()  # a person may have taken minutes
         return replace(
             self.record,
             issuer=self._issuer,
@@ -251,8 +252,8 @@ class Flow:
             # What a machine gets with its own credentials it gets again with them.
             refresh_token="" if self._settings.grant == CLIENT_CREDENTIALS else tokens.refresh_token or "",
             scope=tokens.scope or "",
-            obtained_at=self._now,
-            expires_at=self._now + tokens.expires_in if tokens.expires_in and tokens.expires_in > 0 else None,
+            obtained_at=now,
+            expires_at=now + tokens.expires_in if tokens.expires_in and tokens.expires_in > 0 else None,
             client=None if is_ours else client.model_dump(mode="json", exclude_none=True),
             metadata=self._metadata,
             resource=self._known_resource(),
