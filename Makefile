@@ -2,11 +2,13 @@
 #   make test    the tests                        make check   the whole gate, as CI runs it
 #   make demo    a short tour                     make real    the tests against real servers and clients
 #   make bench   what wrapping costs                make bench-http   what serving costs
-#   make conformance   the official conformance suite against dragoman serve; needs npm
+#   make bench-url   what either costs before a server behind a URL
+#   make matrix   every client with every server
+#   make conformance   the official conformance suite against dragoman serve and dragoman wrap; needs npm
 
 .DEFAULT_GOAL := test
 .NOTPARALLEL:
-.PHONY: test demo check static format real conformance bench wheel constraints clean
+.PHONY: test demo check static format real matrix conformance bench bench-http bench-url wheel constraints clean
 unexport PYTHONPATH
 
 BIN := .venv/bin
@@ -59,6 +61,10 @@ wheel: $(ENV)
 real: $(ENV)
 	$(BIN)/python -m pytest -m real $(PYTEST_ARGS)
 
+# Every transport and era of client with every one of server, as a table; some of the clients need node (skipped without it).
+matrix: $(ENV)
+	$(BIN)/python -m pytest -m matrix tests/matrix $(PYTEST_ARGS)
+
 # The official conformance suite and the Node it needs come from npm, at the versions of the lock file.
 # CONFORMANCE_ARGS="modern --keep out" carries out one run and leaves the suite's own results in out/.
 SUITE := tests/conformance/node_modules/.package-lock.json
@@ -66,9 +72,10 @@ SUITE := tests/conformance/node_modules/.package-lock.json
 conformance: $(ENV) $(SUITE)
 	$(BIN)/python tests/conformance/run.py $(CONFORMANCE_ARGS)
 
-$(SUITE): tests/conformance/package-lock.json
+$(SUITE): tests/conformance/package-lock.json tests/ts_server/package-lock.json
 	@command -v npm >/dev/null || { echo "The conformance suite comes from npm, which is not here." >&2; exit 1; }
 	npm ci --prefix tests/conformance --no-audit --no-fund --loglevel=error
+	npm ci --prefix tests/ts_server --no-audit --no-fund --loglevel=error
 	@touch $@
 
 bench: $(ENV)
@@ -79,6 +86,10 @@ bench: $(ENV)
 bench-http: $(ENV)
 	@$(COMPILE)
 	$(BIN)/python benchmarks/run_http.py $(BENCH_ARGS)
+
+bench-url: $(ENV)
+	@$(COMPILE)
+	$(BIN)/python benchmarks/run_url.py $(BENCH_ARGS)
 
 format: $(ENV)
 	$(BIN)/ruff format .

@@ -1,8 +1,8 @@
-"""``make conformance``: the official suite against servers of ours behind ``dragoman serve``, compared with ``expected/``.
+"""``make conformance``: the official suite against ``dragoman serve`` and ``dragoman wrap``, compared with ``expected/``.
 
-Theory of operation: for each run of ``runs.py`` a bridge is started on a free port, the suite is pointed at it and writes its checks into
-a folder, and what it found is compared scenario by scenario. Runs follow each other, because some checks of the suite wait 500 ms and
-no longer. A run fails on any difference, also for the better, and on a fault in the bridge's stderr or its exit status.
+Theory of operation: each run of ``runs.py`` is carried out by its leg (``server_leg.py``, ``client_leg.py``), the suite writes its checks
+into a folder, and what it found is compared scenario by scenario. Runs follow each other, because some checks of the suite wait 500 ms
+and no longer. A run fails on any difference, also for the better, and on what its leg finds wrong beside the checks.
 
 A scenario counts as passed when it passed and was to pass, as xfailed when it failed as recorded, and as failed when it differs.
 ``--write`` records what was found instead of comparing; ``runs.py`` still says what may fail.
@@ -12,79 +12,19 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from pathlib import Path
 from typing import NamedTuple
 
+import client_leg
+import server_leg
 from runs import RUNS, Run
 from scores import Scores, as_text, complaints, differences, expected, recorded, required, scores
-
-HERE = Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
-PACKAGES = HERE / "node_modules"
-SUITE = PACKAGES / "@modelcontextprotocol" / "conformance"
-SERVERS = ROOT / "tests" / "fixtures"
-LISTENING = "dragoman: listening on "
-FAULTS = ("Traceback", "was shown a modern word", "was shown a legacy word", "got a response to nothing")
-START, STOP, SUITE_LIMIT = 30.0, 20.0, 180.0
-ENDED = 128 + signal.SIGTERM
-"""Its exit status after an orderly end by SIGTERM."""
-
-
-class Broken(Exception):
-    """A run could not be carried out."""
-
-
-class Bridge:
-    """``dragoman serve`` in front of the run's server. A thread reads its stderr to the end."""
-
-    def __init__(self, run: Run) -> None:
-        server = [sys.executable, str(SERVERS / run.server), *run.arguments]
-        command = [sys.executable, "-m", "dragoman", "serve", "--port", "0", "--", *server]
-        self._process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        self._lines: list[str] = []
-        self._url: str | None = None
-        self._listens = threading.Event()
-        self._reader = threading.Thread(target=self._read, daemon=True)
-        self._reader.start()
-
-    def _read(self) -> None:
-        assert self._process.stderr is not None
-        for line in self._process.stderr:
-            self._lines.append(line)
-            if line.startswith(LISTENING) and self._url is None:
-                self._url = line.removeprefix(LISTENING).strip()
-                self._listens.set()
-        self._listens.set()
-
-    def url(self) -> str:
-        """Where it listens, as soon as it says so."""
-        if not self._listens.wait(START) or self._url is None:
-            raise Broken(f"dragoman serve does not listen:\n{self.words()}")
-        return self._url
-
-    def words(self) -> str:
-        return "".join(self._lines[-30:])
-
-    def stop(self) -> list[str]:
-        """End it in order; the answer is what was wrong with it."""
-        self._process.send_signal(signal.SIGTERM)
-        try:
-            status = self._process.wait(STOP)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-            return [f"dragoman serve did not end within {STOP:.0f} seconds of SIGTERM"]
-        self._reader.join(STOP)
-        wrong = [line.strip() for line in self._lines if any(word in line for word in FAULTS)]
-        return wrong + ([] if status == ENDED else [f"dragoman serve exited with status {status}, not {ENDED}"])
+from suite import HERE, SUITE, Broken, requirements
 
 
 class Report(NamedTuple):
@@ -122,40 +62,11 @@ class Report(NamedTuple):
 HEAD = ("run", "requirements", "scored", "checks", "warnings", "not scored", "time", "")
 
 
-def node() -> str:
-    """The Node that npm brought for this platform, else one on the PATH that is new enough."""
-    brought = PACKAGES / ".bin" / "node"
-    if brought.exists():
-        return str(brought)
-    on_path = shutil.which("node")
-    if on_path is not None:
-        version = subprocess.run([on_path, "--version"], capture_output=True, text=True, check=True).stdout
-        if int(version.lstrip("v").partition(".")[0]) >= 22:
-            return on_path
-    raise Broken("the suite needs Node 22 or newer, and npm brings none for this platform")
-
-
 def measure(run: Run, folder: Path, write: bool) -> Report:
     """Carry out one run, and say what is different."""
     began = time.monotonic()
-    scored = required((SUITE / "requirements" / f"{run.requirements}.yaml").read_text("utf-8"))
-    bridge = Bridge(run)
-    try:
-        command = [node(), str(SUITE / "dist" / "index.js"), "server", "--url", bridge.url(), "--requirements", run.requirements]
-        with (folder / "suite.txt").open("w", encoding="utf-8") as said:
-            # Its exit status is 1 where a required scenario fails, which some runs expect; what counts is what it wrote.
-            subprocess.run(
-                [*command, "--output-dir", str(folder)],
-                stdin=subprocess.DEVNULL,
-                stdout=said,
-                stderr=subprocess.STDOUT,
-                timeout=SUITE_LIMIT,
-                check=False,
-                env={**os.environ, "NO_COLOR": "1"},
-            )
-    finally:
-        wrong = bridge.stop()
-        (folder / "bridge.txt").write_text(bridge.words(), encoding="utf-8")
+    scored = required(requirements(run.requirements), run.leg)
+    wrong = (client_leg if run.leg == "client" else server_leg).measure(run, folder)
     found = scores(folder)
     kept = HERE / "expected" / f"{run.name}.json"
     if write:
@@ -165,7 +76,7 @@ def measure(run: Run, folder: Path, write: bool) -> Report:
     if report.failing() != run.fails:
         differing["required"] = f"fail: {sorted(report.failing())}; may fail: {sorted(run.fails)}"
     if wrong:
-        differing["dragoman serve"] = "; ".join(wrong)
+        differing["beside the checks"] = "; ".join(wrong)
     return report
 
 
@@ -193,7 +104,7 @@ def count(reports: list[Report]) -> tuple[int, int, int]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Run the official conformance suite against dragoman serve.")
+    parser = argparse.ArgumentParser(description="Run the official conformance suite against dragoman serve and dragoman wrap.")
     parser.add_argument("names", nargs="*", help=f"the runs: {', '.join(run.name for run in RUNS)} (default: all)")
     parser.add_argument("--write", action="store_true", help="record what is found in expected/")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="leave the suite's own results here")
@@ -213,7 +124,7 @@ def main() -> int:
             folder = folders[run.name] = (options.keep or Path(scratch)) / run.name
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir(parents=True)
-            print(f"{run.name}: {' '.join((run.server, *run.arguments))} under the requirements of {run.requirements}", flush=True)
+            print(f"{run.name}: {run.subject()} under the requirements of {run.requirements}", flush=True)
             try:
                 reports.append(measure(run, folder, options.write))
             except (Broken, subprocess.TimeoutExpired) as why:

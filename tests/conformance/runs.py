@@ -1,8 +1,11 @@
-"""Which server is measured under which requirements, and which required scenarios fail rightly.
+"""What is measured under which requirements, and which required scenarios fail rightly.
 
-A run is a server of ``tests/fixtures`` with its arguments, behind ``dragoman serve``: the push server where nothing is said. ``fails``
-names the required scenarios that such a server cannot pass, with the reason; everything else must pass, and where ``fails`` is empty
-without a warning. What each check says is in ``expected/<name>.json``.
+A run of the server leg is a server of ``tests`` with its arguments, behind ``dragoman serve``: the push server where nothing is said, and
+reached by its URL where ``by_url`` is set. A run of the client leg is a plain host of the legacy era, whose server is ``dragoman wrap``
+with the URL of the suite's own server; its arguments are options of ``dragoman wrap``.
+
+``fails`` names the required scenarios that cannot be passed, with the reason; everything else must pass, and where ``fails`` is empty
+without a warning and with nothing skipped, but for the scenarios of ``skips``. What each check says is in ``expected/<name>.json``.
 """
 
 from __future__ import annotations
@@ -17,7 +20,16 @@ class Run(NamedTuple):
     requirements: str
     arguments: tuple[str, ...] = ()
     fails: frozenset[str] = frozenset()
-    server: str = "push_server.py"
+    server: str = "fixtures/push_server.py"
+    """Below ``tests``; not in the client leg."""
+    by_url: bool = False
+    leg: str = "server"
+    skips: frozenset[str] = frozenset()
+
+    def subject(self) -> str:
+        """What is measured, in words."""
+        what = ("client_stdio.py", "dragoman wrap") if self.leg == "client" else (self.server,)
+        return " ".join((*what, *self.arguments)) + (" by its URL" if self.by_url else "")
 
 
 MODERN, LEGACY = "2026-07-28", "2025-11-25"
@@ -48,6 +60,14 @@ RUNS = (
     # The question is demanded under a key of the suite's choice, and nothing in this server's form names it.
     Run("no-key-hint", MODERN, ("--honest", "no-key-hint"), frozenset({"input-required-result-basic-elicitation"})),
     # A server that has no handshake: nothing may be lost by passing through.
-    Run("modern-only-modern", MODERN, server="modern_only_server.py"),
-    Run("modern-only-legacy", LEGACY, server="modern_only_server.py"),
+    Run("modern-only-modern", MODERN, server="fixtures/modern_only_server.py"),
+    Run("modern-only-legacy", LEGACY, server="fixtures/modern_only_server.py"),
+    # The same where the server is reached by its URL: ours, which ends on a legacy word, and one on the official SDK.
+    Run("http-modern-only-modern", MODERN, ("--strict",), server="fixtures/modern_only_http.py", by_url=True),
+    Run("http-modern-only-legacy", LEGACY, ("--strict",), server="fixtures/modern_only_http.py", by_url=True),
+    Run("ts-modern-only-modern", MODERN, server="ts_server/server.mjs", by_url=True),
+    Run("ts-modern-only-legacy", LEGACY, server="ts_server/server.mjs", by_url=True),
+    # The fields of initialize are among those looked at, and a server of 2026-07-28 is never sent one.
+    Run("client-modern", MODERN, leg="client", skips=frozenset({"http-standard-headers"})),
+    Run("client-legacy", LEGACY, leg="client"),
 )

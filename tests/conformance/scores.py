@@ -1,6 +1,7 @@
 """What the suite found, and how that differs from what is expected.
 
-The suite writes ``server-<scenario>-<time>/checks.json``: a list of checks, each with ``id`` and ``status`` (SUCCESS, FAILURE, WARNING,
+The suite writes ``server-<scenario>-<time>/checks.json`` (in the client leg without ``server-``, and a scenario's name may have a
+slash in it): a list of checks, each with ``id`` and ``status`` (SUCCESS, FAILURE, WARNING,
 SKIPPED, INFO). A scenario of the required list passes when no check is a FAILURE; a WARNING never fails it, so warnings are compared too.
 INFO is what the suite noted on the way, without a verdict.
 """
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 JsonObject = dict[str, Any]
-FOLDER_NAME = re.compile(r"server-(.+)-\d{4}-\d\d-\d\dT[\d-]+Z")
+FOLDER_NAME = re.compile(r"(?:server-)?(.+)-\d{4}-\d\d-\d\dT[\d-]+Z")
 
 
 class Outcome(NamedTuple):
@@ -62,19 +63,24 @@ def scores(folder: Path) -> Scores:
 
 def _written(folder: Path) -> dict[str, list[JsonObject]]:
     found: dict[str, list[JsonObject]] = {}
-    for path in sorted(folder.glob("*/checks.json")):
-        named = FOLDER_NAME.fullmatch(path.parent.name)
+    for path in sorted(folder.rglob("checks.json")):
+        named = FOLDER_NAME.fullmatch(path.parent.relative_to(folder).as_posix())
         if named:
             found[named[1]] = json.loads(path.read_text("utf-8"))
     return found
 
 
-def required(requirements: str) -> list[str]:
-    """The scenarios under ``server:`` of one of the suite's requirement files: a list of plain words, one a line."""
-    block = re.search(r"^server:\n((?:  - \S+\n)+)", requirements, re.MULTILINE)
+def required(requirements: str, leg: str) -> list[str]:
+    """The scenarios of a leg in one of the suite's requirement files: a list of plain words, one a line."""
+    block = re.search(rf"^{leg}:\n((?:  - \S+\n)+)", requirements, re.MULTILINE)
     if block is None:
-        raise ValueError("no list of server scenarios in the suite's requirements")
+        raise ValueError(f"no list of {leg} scenarios in the suite's requirements")
     return [line.removeprefix("  - ") for line in block[1].splitlines()]
+
+
+def unscored(requirements: str, leg: str) -> list[str]:
+    """The scenarios of a leg that are to be run and do not count."""
+    return re.findall(rf"^  - scenario: (\S+)\n    leg: {leg}$", requirements, re.MULTILINE)
 
 
 def recorded(found: Scores, scored: Iterable[str]) -> JsonObject:

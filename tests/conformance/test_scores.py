@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.conformance.scores import Outcome, as_text, complaints, differences, expected, outcome, recorded, required, scores
+from tests.conformance.scores import Outcome, as_text, complaints, differences, expected, outcome, recorded, required, scores, unscored
 
 
 def check(name: str, status: str, **members: Any) -> dict[str, Any]:
@@ -15,8 +15,8 @@ def check(name: str, status: str, **members: Any) -> dict[str, Any]:
 
 
 def written(folder: Path, scenario: str, *checks: dict[str, Any]) -> None:
-    place = folder / f"server-{scenario}-2026-11-30T10-54-46-542Z"
-    place.mkdir()
+    place = folder / f"{scenario}-2026-11-30T10-54-46-542Z"
+    place.mkdir(parents=True)
     (place / "checks.json").write_text(json.dumps(checks), "utf-8")
 
 
@@ -58,11 +58,17 @@ def test_verdict_that_is_unknown_is_not_passed_over() -> None:
 
 
 def test_scores_are_read_from_the_folders_that_the_suite_writes(tmp_path: Path) -> None:
-    written(tmp_path, "server-sse-polling", check("a", "WARNING", errorMessage="no id"), check("b", "SUCCESS"))
-    written(tmp_path, "ping", check("c", "SUCCESS"))
+    written(tmp_path, "server-server-sse-polling", check("a", "WARNING", errorMessage="no id"), check("b", "SUCCESS"))
+    written(tmp_path, "server-ping", check("c", "SUCCESS"))
     (tmp_path / "suite.txt").write_text("what it said", "utf-8")
     assert scores(tmp_path) == {"server-sse-polling": Outcome(1, (), ("a",)), "ping": Outcome(1)}
     assert complaints(tmp_path) == {"server-sse-polling": ["a: no id"], "ping": []}
+
+
+def test_scenario_of_the_client_leg_may_have_a_slash_in_its_name(tmp_path: Path) -> None:
+    written(tmp_path, "auth/scope-step-up", check("a", "SUCCESS"))
+    written(tmp_path, "sse-retry", check("b", "FAILURE"))
+    assert scores(tmp_path) == {"auth/scope-step-up": Outcome(1), "sse-retry": Outcome(0, ("b",))}
 
 
 def test_record_is_read_back_as_it_was() -> None:
@@ -82,11 +88,36 @@ def test_record_has_one_scenario_a_line() -> None:
     assert json.loads(as_text(record)) == record
 
 
-def test_required_scenarios_are_those_of_the_server_list() -> None:
-    text = "# what is required\n\nserver:\n  - ping\n  - tools-list\n\nclient:\n  - initialize\n\nnot_scored:\n  - scenario: x\n"
-    assert required(text) == ["ping", "tools-list"]
+REQUIREMENTS = """# what is required
+
+server:
+  - ping
+  - tools-list
+
+client:
+  - initialize
+  - auth/scope-step-up
+
+not_scored:
+  - scenario: x
+    leg: client
+    reason: extension
+  - scenario: y
+    leg: server
+    reason: pending
+"""
 
 
-def test_requirements_without_a_server_list_are_a_fault() -> None:
+@pytest.mark.parametrize(("leg", "names"), [("server", ["ping", "tools-list"]), ("client", ["initialize", "auth/scope-step-up"])])
+def test_required_scenarios_are_those_of_the_legs_list(leg: str, names: list[str]) -> None:
+    assert required(REQUIREMENTS, leg) == names
+
+
+@pytest.mark.parametrize(("leg", "names"), [("server", ["y"]), ("client", ["x"])])
+def test_scenarios_that_do_not_count_are_those_of_their_leg(leg: str, names: list[str]) -> None:
+    assert unscored(REQUIREMENTS, leg) == names
+
+
+def test_requirements_without_a_list_of_the_leg_are_a_fault() -> None:
     with pytest.raises(ValueError, match="no list of server scenarios"):
-        required("client:\n  - initialize\n")
+        required("client:\n  - initialize\n", "server")

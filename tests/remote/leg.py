@@ -91,9 +91,11 @@ class Exchange:
 class Leg:
     """See the module."""
 
-    def __init__(self, era: str = LEGACY, *, url: str = URL, max_line: int = 1 << 20, two_endpoints: bool = False) -> None:
+    def __init__(
+        self, era: str = LEGACY, *, url: str = URL, max_line: int = 1 << 20, two_endpoints: bool = False, patience: float | None = None
+    ) -> None:
         self.now = 1000.0
-        self.remote = Remote(RemoteOptions("i1", url, max_line, two_endpoints), era)
+        self.remote = Remote(RemoteOptions("i1", url, max_line, two_endpoints, patience), era)
         self.log: list[str] = []
         self.sent: list[Exchange] = []
         self.open: dict[int, Exchange] = {}

@@ -99,7 +99,11 @@ class Play:
 
     def __init__(self, kind: str, *, begun: bool) -> None:
         self.kind = kind
-        self.leg = ModernLeg(max_line=2000) if kind == "modern" else Leg(LEGACY, max_line=2000, two_endpoints=kind == "two endpoints")
+        self.leg = (
+            ModernLeg(max_line=2000, patience=20)
+            if kind == "modern"
+            else Leg(LEGACY, max_line=2000, two_endpoints=kind == "two endpoints", patience=20)
+        )
         self.begun: dict[int, str] = {}
         self.next = 1
         if kind == "legacy" and begun:

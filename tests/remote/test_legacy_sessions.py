@@ -322,3 +322,26 @@ def test_new_handshake_that_cannot_be_delivered_is_tried_again_then_the_connecti
     leg.fail(kind=UNSENT, text="Connection refused")
     assert leg.lost is not None
     assert "Connection refused" in leg.lost
+
+
+def test_notification_that_is_answered_with_a_stream_holds_nothing_up():
+    leg = Leg()
+    leg.core(request(0, "initialize", HELLO))
+    leg.welcome()
+    leg.tell("notifications/initialized")
+    leg.ask("ping", id=1)
+    stream = leg.stream()
+    assert leg.whats() == ["initialize", "notifications/initialized", "GET", "ping"]
+    leg.event(stream, note("notifications/x"))
+    leg.end(stream)
+    assert leg.heard[1:] == [note("notifications/x")]
+
+
+def test_initialized_that_is_refused_holds_nothing_up():
+    leg = Leg()
+    leg.core(request(0, "initialize", HELLO))
+    leg.welcome()
+    leg.tell("notifications/initialized")
+    leg.ask("ping", id=1)
+    leg.answer(status=500)
+    assert leg.last.what == "ping"

@@ -459,6 +459,29 @@ def test_event_over_the_limit_is_the_end_of_its_request():
     assert stream.number in leg.finished
 
 
+def test_answer_that_is_over_the_limit_before_its_end_is_not_read_to_its_end():
+    leg = Leg(max_line=1000)
+    leg.handshake()
+    leg.ask("ping", id=1)
+    body = leg.last
+    leg.head(body, 200, content_type="application/json")
+    leg.data(body, b"x" * 1000)
+    assert leg.answers(1) == []
+    leg.data(body, b"x")
+    assert "more than --max-line allows" in leg.error(1)["message"]
+    assert body.number in leg.aborted
+
+
+@pytest.mark.parametrize("beginning", [b"data: ", b"data:", b"data: {}\ndata: ", b": ", b""])
+def test_event_that_is_over_the_limit_before_its_end_is_not_read_to_its_end(beginning):
+    leg, stream = calling(max_line=1000)
+    leg.data(stream, beginning + b"x" * 900)
+    assert leg.answers(1) == []
+    leg.data(stream, b"x" * 107)
+    assert "more than --max-line allows" in leg.error(1)["message"]
+    assert stream.number in leg.aborted
+
+
 def test_event_over_the_limit_on_the_standing_stream_is_a_loss():
     leg = Leg(max_line=1000)
     leg.handshake(stream=None)

@@ -49,7 +49,9 @@ def initialize_result(context: Context, hello: Hello, discovered: dict[str, Raw]
     """An ``InitializeResult``; ``discovered`` are the members of the server's ``DiscoverResult``."""
     capabilities, losses = downchain.capabilities_to_legacy(discovered.get("capabilities", Raw(b"{}")), hello.revision)
     meta = frame.members(discovered.get("_meta")) or {}
-    info, more = chain.implementation_to_client(meta.get(META_SERVER_INFO))
+    # _meta only should name the server; earlier drafts had it beside the capabilities, and so have servers in the field.
+    named = meta.get(META_SERVER_INFO, discovered.get("serverInfo"))
+    info, more = (b"", ()) if named is None else chain.implementation_to_client(named)
     for loss in (*losses, *more):
         context.loss(loss.change, loss.detail)
     result: dict[str, Any] = {

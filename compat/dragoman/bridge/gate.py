@@ -8,43 +8,15 @@ server is down, or refuses the caller) whoever waits is told why, and the next m
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
 
 from dragoman import errors, frame
+from dragoman.bridge.core import Core
 from dragoman.bridge.effects import FAILURE, WARNING, CancelTimer, Effect, Finished, Log, SetTimer, ToClient
 from dragoman.bridge.options import LONGEST_DRAIN
 from dragoman.errors import Refusal
 
 _HELD = 64 << 20
 _DRAIN = "gate"
-
-
-class Core(Protocol):
-    """The core behind the gate; see ``face.DualFace``."""
-
-    def start(self, now: float) -> list[Effect]:
-        """Once."""
-
-    def from_client(self, line: bytes, now: float) -> list[Effect]:
-        """A line of the client's."""
-
-    def client_too_long(self, head: bytes, size: int, now: float) -> list[Effect]:
-        """One that was skipped."""
-
-    def client_closed(self, now: float) -> list[Effect]:
-        """No more will come."""
-
-    def from_server(self, session: int, line: bytes, now: float, about: bytes | None = None) -> list[Effect]:
-        """A line of a server's."""
-
-    def server_too_long(self, session: int, head: bytes, size: int, now: float) -> list[Effect]:
-        """One that was skipped."""
-
-    def session_lost(self, session: int, reason: str, now: float) -> list[Effect]:
-        """A server is gone."""
-
-    def on_timer(self, key: str, now: float) -> list[Effect]:
-        """A timer is due."""
 
 
 class Gate:

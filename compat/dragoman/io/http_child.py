@@ -21,6 +21,8 @@ from dragoman.remote.remote import Remote
 
 FAREWELL = 2.0  # for the server to take note that a session is over
 _LAST_BYTES = 1.0  # for a stream to end after its answer
+_AHEAD = 256 * 1024  # bytes that the loop may be ahead of the shell: what is behind them waits as long as they do
+_BREATH = 0.002
 
 
 Identity = Callable[[], tuple[str | None, Credentials | None]]
@@ -73,6 +75,7 @@ class RemoteChild:
     def __init__(self, client: HttpClient, remote: Remote, house: RemoteHouse, link: Link, identity: Identity) -> None:
         self.session: int | None = None
         self.ended = False
+        self.taken = 0  # bytes that the shell has heard
         self.outlet = NoOutlet()
         self._house = house
         self._link = link
@@ -111,6 +114,7 @@ class RemoteChild:
 
     def heard(self, line: bytes, about: bytes | None) -> None:
         """A line of the server's."""
+        self.taken += len(line)
         if not self._closing:
             self._house.heard_remote(self, line, about)
 
@@ -134,6 +138,7 @@ class _Net:
     def __init__(self, client: HttpClient, remote: Remote, link: Link, child: RemoteChild, identity: Identity) -> None:
         self.may_read = asyncio.Event()
         self.may_read.set()
+        self._told = 0  # bytes that were carried to the shell
         self._client = client
         self._remote = remote
         self._link = link
@@ -148,7 +153,7 @@ class _Net:
             Send: self._send,
             Abort: self._abort,
             Finish: self._finish,
-            Heard: lambda effect: link.into_shell(child.heard, effect.line, effect.about),
+            Heard: self._heard,
             Lost: lambda effect: link.into_shell(child.lost, effect.reason),
             SetTimer: self._set_timer,
             CancelTimer: self._cancel_timer,
@@ -189,6 +194,17 @@ class _Net:
     def _carry(self, effects: list[RemoteEffect]) -> None:
         for effect in effects:
             self._carriers[type(effect)](effect)
+
+    def _heard(self, effect: Heard) -> None:
+        self._told += len(effect.line)
+        self._link.into_shell(self._child.heard, effect.line, effect.about)
+
+    async def _room(self) -> None:
+        """Wait until the shell takes more; every exchange has its turn meanwhile, though its peer never pauses."""
+        await asyncio.sleep(0)
+        while not self.may_read.is_set() or self._told - self._child.taken > _AHEAD:
+            await self.may_read.wait()
+            await asyncio.sleep(_BREATH)
 
     def _set_timer(self, effect: SetTimer) -> None:
         self._cancel_timer(CancelTimer(effect.key))
@@ -233,9 +249,8 @@ class _Net:
             ) as response:
                 self._carry(remote.head(number, response.status, fields_of(response), self._loop.time()))
                 async for chunk in response.content.iter_any():
-                    if not self.may_read.is_set():
-                        await self.may_read.wait()
                     self._carry(remote.data(number, chunk, self._loop.time()))
+                    await self._room()
             self._carry(remote.ended(number, self._loop.time()))
         except HttpTrouble as fault:
             self._carry(remote.failed(number, fault.trouble, self._loop.time()))

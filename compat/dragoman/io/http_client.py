@@ -202,7 +202,7 @@ def trouble_of(fault: BaseException) -> Trouble:
     if isinstance(fault, aiohttp.InvalidURL | ValueError):
         return Trouble(UNSENT, "the request cannot be written: its URL or a field is not one of HTTP", final=True)
     if isinstance(fault, aiohttp.ConnectionTimeoutError):
-        return Trouble(UNSENT, "no connection in time")
+        return Trouble(UNSENT, "no connection in time", final=True)
     if isinstance(fault, asyncio.TimeoutError):
         return Trouble(SILENT, "no answer in time")
     if isinstance(fault, aiohttp.ClientResponseError):

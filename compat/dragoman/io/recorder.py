@@ -12,8 +12,8 @@ from typing import BinaryIO
 import msgspec
 from msgspec import Raw
 
+from dragoman.bridge.core import Core
 from dragoman.bridge.effects import ERROR, CloseSession, Effect, Finished, Log, OpenSession, ToClient, ToServer
-from dragoman.io.shell import Core
 
 _check = msgspec.json.Decoder(Raw).decode
 

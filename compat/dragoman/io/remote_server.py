@@ -50,12 +50,14 @@ class RemoteServer:
         credentials: Callable[[str], Credentials | None] = lambda _principal: None,
         on_redirect: Callable[[str], None] = lambda _text: None,
         patience: float | None = None,
+        start_timeout: float | None = None,
     ) -> None:
         self.settings = settings
         self.verdict: Verdict | None = None
         self.decided_at = 0.0
         self.dialer = Dialer(self, runner, label, instance, patience)
         self._runner = runner
+        self._start_timeout = start_timeout
         self._label = label
         self._make_credentials = credentials
         self._credentials: dict[str, Credentials | None] = {}
@@ -101,9 +103,14 @@ class RemoteServer:
             client = self.client()
             if forced != "auto":
                 return Verdict(forced, "--server-era says so")
+            from asyncio import timeout
+
             from dragoman.io.http_era import detect
 
-            return await detect(client, authorization)
+            async with timeout(self._start_timeout):
+                return await detect(client, authorization)
+        except TimeoutError:
+            return no_answer(f"no answer within {self._start_timeout:g} s (--start-timeout)")
         except Exception as fault:  # noqa: BLE001 - whoever waits for the verdict must hear of it
             return no_answer(f"{type(fault).__name__}: {fault}")
 

@@ -72,6 +72,8 @@ class Connection(Wire):
             flight.status, flight.fields = status, fields
             if 200 <= status < 300 and fields.get("content-type", "").lower().startswith("text/event-stream"):
                 flight.reader = SseReader(self.options.max_line)
+                if flight.kind == NOTE:
+                    self._accepted(flight)  # what it says on a stream is heard, but not waited for
             self._begun(flight)
         return self._take()
 
@@ -82,19 +84,28 @@ class Connection(Wire):
         if flight is None or self.closing:  # what is said to a farewell concerns nobody
             return self._take()
         if flight.due is not None and self.options.patience is not None:
-            flight.due = now + self.options.patience
+            self._alive(flight, self.options.patience)
         if flight.reader is None:
             flight.size += len(data)
             if flight.size <= self.options.max_line:
                 flight.body.append(data)
             else:
-                flight.body = [b"".join(flight.body)[:4096]]
+                self._too_much(exchange, flight)
         else:
             for event in flight.reader.feed(data):
                 if self._flights.get(exchange) is not flight:
                     break
                 self._event(flight, event)
+            if flight.reader.too_much and flight.ids and self._flights.get(exchange) is flight:
+                self.refuse(flight, errors.answer_too_long(flight.reader.too_much))
+                self.drop(flight)
         return self._take()
+
+    def _too_much(self, exchange: int, flight: Flight) -> None:
+        """A body over the limit is not read to its end, which may never come."""
+        del self._flights[exchange]
+        self.emit(Abort(exchange))
+        self._whole(flight)
 
     def ended(self, exchange: int, now: float) -> list[RemoteEffect]:
         """The answer is complete."""

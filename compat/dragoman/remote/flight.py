@@ -43,6 +43,7 @@ class Flight:
         "retry_ms",
         "session",
         "size",
+        "started",
         "status",
         "tries",
         "waiter",
@@ -65,6 +66,7 @@ class Flight:
         self.last_id: bytes | None = None  # of the last event of its stream, over all connections
         self.retry_ms: int | None = None  # what its stream asked for before it is taken up again
         self.due: float | None = None  # when it is given up
+        self.started = 0.0  # when it was sent first, for those that are given up
         self.session: str | None = None  # the one that it was sent in
         self.opened = False  # an answer has begun
         self.status = 0

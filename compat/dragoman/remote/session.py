@@ -13,6 +13,7 @@ from msgspec import Raw
 from dragoman import frame
 from dragoman.bridge.effects import WARNING
 from dragoman.bridge.ids import Ids
+from dragoman.errors import Refusal
 from dragoman.http.memory import Memory
 from dragoman.remote import troubles
 from dragoman.remote.connection import Connection
@@ -63,6 +64,16 @@ class SessionConnection(Connection):
             flight.ids.pop(frame.id_key(target), None)
             if not flight.ids:
                 self._settle(flight)
+
+    def _slow(self, flight: Flight, refusal: Refusal) -> None:
+        """Who gives a request up says so (basic/lifecycle#timeouts); a handshake cannot be cancelled."""
+        ids = [] if flight.method == "initialize" else list(flight.ids.values())
+        super()._slow(flight, refusal)
+        for each in ids:
+            params = frame.encode({"requestId": Raw(each), "reason": "no answer in time"})
+            line = frame.notification("notifications/cancelled", params)[:-1]
+            self._held.append(Flight(NOTE, line, frame.parse(line)))
+        self._release()
 
     # -- in turn -----------------------------------------------------------------------------------------------------
 

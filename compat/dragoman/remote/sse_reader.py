@@ -105,6 +105,11 @@ class SseReader:
             self._keep(rest)
         return events
 
+    @property
+    def too_much(self) -> int:
+        """The bytes of the event that is coming in, if they are over the limit already; else 0."""
+        return self._size + self._length if self._size > self._limit or self._length > self._longest else 0
+
     def _begin(self, data: bytes) -> bytes:
         """The start of the stream, without the mark it may have."""
         data = (self._start or b"") + data

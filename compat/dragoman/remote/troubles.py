@@ -13,6 +13,7 @@ from dragoman.remote.effects import Trouble
 from dragoman_specs.names import INTERNAL_ERROR
 
 REFUSED = (401, 403)
+_SCHEMES = ("bearer", "basic")
 _PHRASES = {
     400: "Bad Request",
     401: "Unauthorized",
@@ -57,7 +58,10 @@ def refused(status: int, fields: dict[str, str]) -> Refusal:
     data: dict[str, Any] = {"status": status}
     if challenge:
         data["wwwAuthenticate"] = challenge[:2000]
-    if status == 401:
+    scheme = (challenge or "Bearer").split()[0].lower()
+    if scheme not in _SCHEMES:
+        todo = f"dragoman does not know {scheme}; --header Authorization=… sends what you have"
+    elif status == 401:
         todo = "give credentials with dragoman login URL, --bearer-env VARIABLE or --header NAME=VALUE"
     else:
         todo = "the credentials given are not enough for it"

@@ -20,6 +20,8 @@ from dragoman.remote.options import RemoteOptions
 _TAKEN_BACK = 100
 SLOW = "slow"
 _LEAST_WAIT = 0.05
+_MOST = 10
+"""A request of which something is heard may take so many times its limit, and no more."""
 QUIET = frozenset(("subscriptions/listen",))
 
 
@@ -54,10 +56,15 @@ class Wire:
         for key in flight.ids:
             self._by_id[key] = flight
         if flight.ids and self.options.patience is not None and flight.method not in QUIET:
-            flight.due = self.now + self.options.patience
+            flight.started = flight.started or self.now
+            self._alive(flight, self.options.patience)
             self._watch(self.options.patience)
         body = flight.line if method == "POST" else b""
         self.emit(Send(self._next, method, self.headers(flight), body, url or self.endpoint(flight)))
+
+    def _alive(self, flight: Flight, patience: float) -> None:
+        """Its time starts anew."""
+        flight.due = min(self.now + patience, flight.started + _MOST * patience)
 
     def _watch(self, delay: float) -> None:
         if not self._watching:
@@ -77,6 +84,8 @@ class Wire:
             self._watch(max(min(left) - self.now, _LEAST_WAIT))
 
     def _slow(self, flight: Flight, refusal: Refusal) -> None:
+        for key in list(flight.ids):
+            self._take_back(key)
         self.refuse(flight, refusal)
         self.drop(flight)
 
@@ -122,6 +131,7 @@ class Wire:
         """A request is cancelled: the flight that carries it, if it is not answered yet."""
         flight = self._by_id.pop(key, None)
         if flight is not None:
+            # It may still be answered, on the stream of another.
             self._taken_back[key] = None
             if len(self._taken_back) > _TAKEN_BACK:
                 del self._taken_back[next(iter(self._taken_back))]

@@ -128,10 +128,7 @@ class Bridge:
 
         settings = self._remote
         assert settings is not None
-        loop, label, era = asyncio.get_running_loop(), self._options.command_label, self._options.server_era
-        remote = Remote(
-            loop, settings, label, os.urandom(8).hex(), era, core.set_era, self._warn, self._credentials, self._options.request_timeout
-        )
+        remote = Remote(asyncio.get_running_loop(), settings, self._options, core.set_era, self._warn, self._credentials)
         house = House(core, remote.server.dialer, self._log_level, self._max_line)
         remote.server.dialer.caller = lambda session: Caller(*core.caller_of(session))
         house.remote = remote

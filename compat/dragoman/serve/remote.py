@@ -7,10 +7,12 @@ were passed on. The next request asks again.
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable, Coroutine
 from typing import Any
 
 from dragoman import frame
+from dragoman.bridge.options import Options
 from dragoman.errors import Refusal
 from dragoman.http.rejection import Rejection, rpc
 from dragoman.http.remote import Verdict
@@ -53,18 +55,17 @@ class Remote:
         self,
         loop: asyncio.AbstractEventLoop,
         settings: HttpSettings,
-        label: str,
-        instance: str,
-        forced: str,
+        options: Options,
         decided: Callable[[str], None],
         told: Callable[[str], None],
         credentials: Callable[[str], Credentials | None],
-        patience: float | None,
     ) -> None:
-        self.server = RemoteServer(LoopLink(loop), settings, label, instance, credentials, told, patience)
+        label, instance = options.command_label, os.urandom(8).hex()
+        patience, start = options.request_timeout, options.start_timeout
+        self.server = RemoteServer(LoopLink(loop), settings, label, instance, credentials, told, patience, start)
         self.known = False
         self._loop = loop
-        self._forced = forced
+        self._forced = options.server_era
         self._decided = decided
         self._waiting: asyncio.Future[Refusal | None] | None = None
 

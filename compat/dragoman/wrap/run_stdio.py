@@ -9,12 +9,13 @@ from typing import BinaryIO
 from dragoman.io.imports import quick_imports
 
 with quick_imports():
+    from dragoman.bridge.core import Core
     from dragoman.bridge.effects import ERROR, INFO
     from dragoman.bridge.options import Options
     from dragoman.io.events import Events, default_events
     from dragoman.io.launcher import Launcher
     from dragoman.io.log import LEVELS, Log
-    from dragoman.io.shell import Core, Shell
+    from dragoman.io.shell import Shell
     from dragoman.wrap.config import Config
     from dragoman.wrap.unusable import Unusable
 

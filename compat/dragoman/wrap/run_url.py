@@ -13,6 +13,7 @@ from typing import BinaryIO
 from dragoman.io.imports import quick_imports
 
 with quick_imports():
+    from dragoman.bridge.core import Core
     from dragoman.bridge.effects import ERROR, WARNING
     from dragoman.bridge.gate import Gate
     from dragoman.bridge.options import Options
@@ -21,7 +22,7 @@ with quick_imports():
     from dragoman.io.log import LEVELS, Log
     from dragoman.io.network import Network
     from dragoman.io.remote_server import RemoteServer
-    from dragoman.io.shell import Core, Shell
+    from dragoman.io.shell import Shell
     from dragoman.wrap.config import Config
     from dragoman.wrap.remote_config import credentials_of, settings_of
     from dragoman.wrap.run_stdio import key_of, recording_of
@@ -64,7 +65,9 @@ def _run(
     def redirected(text: str) -> None:
         network.into_shell(log.say, WARNING, text)
 
-    server = RemoteServer(network, settings, options.command_label, instance, credentials, redirected, options.request_timeout)
+    server = RemoteServer(
+        network, settings, options.command_label, instance, credentials, redirected, options.request_timeout, options.start_timeout
+    )
 
     def make(era: str) -> Core:
         from dragoman.bridge.face import DualFace
