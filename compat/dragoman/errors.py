@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Raw, Struct
 
 from dragoman import frame
 from dragoman_specs.methods import is_removed_core
@@ -191,9 +191,17 @@ def going_down() -> Refusal:
     return server_fault("The bridge is shutting down")
 
 
-def server_fault(message: str) -> Refusal:
+def server_fault(message: str, data: Any = None) -> Refusal:
     """What the server did, in words."""
-    return Refusal(INTERNAL_ERROR, message)
+    return Refusal(INTERNAL_ERROR, message, data)
+
+
+def challenge_in(error: Raw) -> dict[str, Any] | None:
+    """``data`` of an error that tells with what status and challenge a server behind a URL refused the caller; None: it does not."""
+    text = bytes(error)
+    found = frame.tree(text) if b"wwwAuthenticate" in text else None
+    data = found.get("data") if isinstance(found, dict) else None
+    return data if isinstance(data, dict) and data.get("status") in (401, 403) else None
 
 
 def own_fault(what: str) -> Refusal:

@@ -97,3 +97,8 @@ ERROR_CODES: dict[int, ErrorCode] = {
 
 LOG_LEVELS: tuple[str, ...] = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 """From the most verbose to the most severe (RFC 5424)."""
+
+
+def has_version_header(text: str) -> bool:
+    """Whether a revision that was agreed on, known or not, has the ``MCP-Protocol-Version`` header (2025-06-18 and later)."""
+    return len(text) == len("2025-06-18") and text[:4].isdigit() and text >= Version.V2025_06_18

@@ -69,7 +69,7 @@ def test_handshake_comes_first_then_initialized_then_the_rest(transcript):
 
 
 @pytest.mark.parametrize(
-    ("version", "named"), [("2025-03-26", None), ("2025-06-18", "2025-06-18"), ("2025-11-25", "2025-11-25"), ("2099-01-01", None)]
+    ("version", "named"), [("2025-03-26", None), ("2025-06-18", "2025-06-18"), ("2025-11-25", "2025-11-25"), ("2099-01-01", "2099-01-01")]
 )
 def test_revision_is_named_after_the_handshake_and_only_where_the_field_exists(version, named):
     leg = Leg()
@@ -345,3 +345,15 @@ def test_initialized_that_is_refused_holds_nothing_up():
     leg.ask("ping", id=1)
     leg.answer(status=500)
     assert leg.last.what == "ping"
+
+
+def test_answer_of_the_client_waits_for_the_new_session():
+    leg = Leg()
+    leg.handshake()
+    leg.ask("ping", id=1)
+    leg.answer(status=404)
+    leg.core(result("q"))
+    assert leg.last.what == "initialize"
+    leg.welcome(session="s2")
+    leg.accept()
+    assert leg.named("answer").fields["mcp-session-id"] == "s2"

@@ -112,6 +112,31 @@ def test_retry_of_no_time_does_not_make_a_storm():
     assert leg.whats().count("GET") <= 101
 
 
+def test_stream_that_says_something_is_opened_again_as_quickly_as_the_first_time():
+    leg = Leg()
+    leg.handshake(stream=None)
+    for _ in range(4):
+        leg.end(leg.stream())
+        pause = leg.next_timer
+        leg.pass_time(pause)
+    assert pause >= 8
+    standing = leg.stream()
+    leg.event(standing, note("notifications/x"))
+    leg.end(standing)
+    assert leg.next_timer <= 1.25
+
+
+def test_request_that_is_accepted_waits_for_a_standing_stream_that_will_come_back():
+    leg = Leg()
+    leg.handshake(stream=503)
+    leg.ask("tools/call", CALL, id=1)
+    leg.accept()
+    assert leg.waiting == {b"1"}
+    leg.pass_time(2)
+    leg.event(leg.stream(), result(1))
+    assert leg.answers(1) == [result(1)]
+
+
 def test_what_was_missed_without_event_ids_is_announced():
     leg = Leg()
     leg.handshake(stream=None, capabilities={"tools": {"listChanged": True}, "resources": {"subscribe": True}})
@@ -646,3 +671,13 @@ def test_batch_whose_session_is_gone_is_sent_again_as_a_whole():
     assert leg.named("batch").body == first
     leg.answer([result(1), result(2)], to=leg.named("batch"))
     assert leg.waiting == set()
+
+
+def test_answer_that_comes_after_its_request_has_failed_goes_nowhere():
+    leg = Leg()
+    leg.handshake(stream=None)
+    standing = leg.stream()
+    leg.ask("tools/call", CALL, id=1)
+    leg.answer(status=500)
+    leg.event(standing, result(1))
+    assert len(leg.answers(1)) == 1

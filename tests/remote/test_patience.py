@@ -144,3 +144,14 @@ def test_call_that_waits_to_be_taken_up_is_given_up_in_time():
     leg.stream()
     leg.pass_time(31)
     assert "did not answer tools/call" in leg.error(1)["message"]
+
+
+def test_stream_of_changes_that_has_said_something_may_be_quiet_for_ever():
+    leg = modern()
+    leg.ask("subscriptions/listen", {"notifications": {}}, id="l")
+    changes = leg.stream()
+    leg.event(changes, note("notifications/subscriptions/acknowledged", {"notifications": {}}))
+    leg.ask("tools/call", CALL, id=1)
+    leg.pass_time(1000)
+    assert leg.waiting == {b'"l"'}
+    assert changes.number in leg.open

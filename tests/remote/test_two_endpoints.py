@@ -326,3 +326,39 @@ def test_notifications_of_the_stream_are_passed_on():
     leg.event(stream, note("notifications/tools/list_changed"), name="message")
     assert leg.heard[-1] == note("notifications/tools/list_changed")
     assert leg.about[-1] is None
+
+
+def test_answer_may_come_on_the_stream_of_the_post_or_after_its_end_on_the_standing_one():
+    leg, stream = opened()
+    greet(leg, stream)
+    leg.ask("ping", id=1)
+    leg.event(leg.stream(), result(1))
+    leg.ask("ping", id=2)
+    leg.end(leg.stream())
+    assert leg.waiting == {b"2"}
+    leg.event(stream, result(2))
+    assert leg.answers(1) + leg.answers(2) == [result(1), result(2)]
+
+
+def test_request_without_an_answer_is_given_up_in_time():
+    leg, stream = opened(patience=30.0)
+    greet(leg, stream)
+    leg.ask("tools/call", {"name": "a"}, id=1)
+    leg.accept()
+    leg.pass_time(31)
+    assert "did not answer tools/call" in leg.error(1)["message"]
+    assert leg.last.what == "notifications/cancelled"
+    leg.event(stream, result(1))
+    assert len(leg.answers(1)) == 1
+
+
+def test_endpoint_is_named_by_the_standing_stream_alone_even_while_there_is_none():
+    leg, standing = opened()
+    greet(leg, standing)
+    leg.tell("notifications/x")
+    stream = leg.stream()
+    leg.end(standing)
+    leg.event(stream, b"/other", name="endpoint")
+    leg.ask("ping", id=1)
+    leg.pass_time(1)
+    assert leg.whats()[-2:] == ["notifications/x", "GET"]

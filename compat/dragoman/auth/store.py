@@ -14,7 +14,6 @@ import os
 import re
 import stat
 import sys
-import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -85,6 +84,8 @@ class Store:
             os.makedirs(self._folder, mode=0o700, exist_ok=True)
             self._check_folder()
             # mkstemp opens with O_EXCL and mode 0600.
+            import tempfile
+
             fd, beside = tempfile.mkstemp(dir=self._folder, prefix=".", suffix=".new")
             try:
                 with open(fd, "wb") as file:

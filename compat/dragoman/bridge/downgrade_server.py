@@ -142,7 +142,7 @@ class DowngradeServer:
     def _discovered(self, hello: Hello, answer: Answer) -> None:
         if isinstance(answer, frame.Failure):
             why = frame.text((frame.members(answer.error) or {}).get("message")) or "no message"
-            self.client.refuse(hello.client_id, errors.server_fault(f"The server did not answer server/discover: {why}"))
+            self.client.refuse(hello.client_id, self._undiscovered(why, answer.error))
             return
         members = frame.members(answer.result) or {}
         fault = unusable(members)
@@ -154,6 +154,9 @@ class DowngradeServer:
         self._initialized = True
         self.context.worked()
         self.client.answer(hello.client_id, "result", result)
+
+    def _undiscovered(self, why: str, error: Raw) -> Refusal:
+        return errors.server_fault(f"The server did not answer server/discover: {why}", errors.challenge_in(error))
 
     def _set_level(self, request: frame.Request) -> None:
         level = frame.text((frame.members(request.params) or {}).get("level"))

@@ -47,7 +47,7 @@ class Gate:
         self._asking = False
         core = self._core = self._make(era)
         out = core.start(now)
-        held, self._held = self._held, []
+        held, self._held, self._size = self._held, [], 0
         for line in held:
             out += core.from_client(line, now)
         if self._closed:
@@ -57,6 +57,9 @@ class Gate:
     def undecided(self, refusal: Refusal, now: float) -> list[Effect]:
         """It could not be found out: everybody who waits is told ``refusal``."""
         self._asking = False
+        return self._refuse(refusal)
+
+    def _refuse(self, refusal: Refusal) -> list[Effect]:
         held, self._held, self._size = self._held, [], 0
         out: list[Effect] = [Log(WARNING, refusal.message)]
         for line in held:
@@ -77,7 +80,7 @@ class Gate:
         self._held.append(line)
         self._size += len(line)
         if self._size > _HELD:
-            return self.undecided(errors.server_fault("The server's era is not known yet, and too much waits for it"), now)
+            return self._refuse(errors.server_fault("The server's era is not known yet, and too much waits for it"))
         self._begin()
         return []
 

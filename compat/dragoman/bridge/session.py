@@ -18,7 +18,7 @@ from typing import Any
 
 from msgspec import Raw
 
-from dragoman import chain, frame
+from dragoman import chain, errors, frame
 from dragoman.bridge import effects
 from dragoman.bridge.calls import Call, Turns
 from dragoman.bridge.capabilities import for_server
@@ -46,6 +46,7 @@ class Session:
         self.client_info = client_info or OWN_INFO
         self.phase = UNOPENED
         self.failure = ""
+        self.challenge: dict[str, Any] | None = None  # with which a server behind a URL refused the caller
         self.is_modern = False
         self.revision = LATEST_LEGACY
         self.server_info = b""
@@ -88,7 +89,8 @@ class Session:
         if isinstance(answer, frame.Result):
             self._adopt(answer.result)
             return
-        error = _error_text(answer.error)
+        self.challenge = errors.challenge_in(answer.error)
+        error = _error_text(answer.error, with_data=self.challenge is None)
         named = [version for version in map(parse, _DATE.findall(error)) if version and version.era is Era.LEGACY]
         again = max((version for version in named if version not in self._tried), default=None, key=str)
         if again is not None:
@@ -137,7 +139,7 @@ class Session:
     def fail(self, why: str) -> None:
         """The handshake came to nothing."""
         self.failure = why
-        if not self.is_modern:
+        if not self.is_modern and self.challenge is None:  # it is not the server that has failed
             self.context.failed(why)
         self._end_handshake(FAILED)
 
@@ -148,6 +150,11 @@ class Session:
         held, self.held = self.held, []
         for step in held:
             step()
+
+    @property
+    def refusal(self) -> errors.Refusal:
+        """What those are told who waited for the handshake."""
+        return errors.server_fault(self.failure, self.challenge)
 
     def lost(self) -> None:
         """The process is gone: whoever waited for the handshake learns why from ``failure``."""
@@ -215,8 +222,8 @@ class Session:
         return here is not None and here is not False
 
 
-def _error_text(error: Raw) -> str:
+def _error_text(error: Raw, *, with_data: bool) -> str:
     members = frame.members(error) or {}
     message = frame.text(members.get("message")) or "no message"
     data = members.get("data")
-    return message if data is None else f"{message} {bytes(data)[:2000].decode(errors='replace')}"
+    return message if data is None or not with_data else f"{message} {bytes(data)[:2000].decode(errors='replace')}"

@@ -296,12 +296,12 @@ class UpgradeServer:
 
     def _refuse_call(self, call: Call, session: Session) -> None:
         if not session.is_modern:
-            self.fail(call, errors.server_fault(session.failure))
+            self.fail(call, session.refusal)
 
     def refuse_failed(self, client_id: bytes, session: Session) -> None:
         """Answer a request whose session came to nothing."""
         if not session.is_modern:
-            self.context.refuse(client_id, errors.server_fault(session.failure))
+            self.context.refuse(client_id, session.refusal)
 
     # -- life ------------------------------------------------------------------------------------------------------
 
@@ -317,7 +317,7 @@ class UpgradeServer:
         for call in dict.fromkeys(mine):
             if call.status != DONE:
                 call.questions.clear()
-                self.fail(call, errors.server_fault(session.failure))
+                self.fail(call, session.refusal)
         self.parking.session_lost(session)
         self.notes.session_lost(session)
         if not session.single_use:

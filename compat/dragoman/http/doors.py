@@ -18,7 +18,7 @@ from dragoman.http.ladder import Initialize, InSession, Ladder, Modern, ModernNo
 from dragoman.http.legacy import BATCHING, POLLING, LegacySession
 from dragoman.http.media import accepts, is_json
 from dragoman.http.origins import Gate
-from dragoman.http.principals import Principals
+from dragoman.http.principals import ANONYMOUS, Principals
 from dragoman.http.reading import read
 from dragoman.http.rejection import Rejection, plain, rpc
 from dragoman.http.request import Fields, HttpRequest, duplicate
@@ -99,6 +99,11 @@ class Doors:
         exchange = Exchange(number, emit, cors, takes_stream=accepted.events, takes_json=accepted.json)
         exchange.forwards = self._http.forward_authorization
         return exchange
+
+    def principal_of(self, request: HttpRequest) -> bytes:
+        """Who a request is from; where that cannot be told it will be refused, and is anonymous until then."""
+        principal = self._principals.of(request.fields, local=request.local)
+        return ANONYMOUS if isinstance(principal, Rejection) else principal
 
     # -- the whole request -----------------------------------------------------------------------------------------
 

@@ -165,6 +165,12 @@ class HttpFace:
         """What the server speaks, where that is found out before the first request (a server behind a URL)."""
         self._options.server_era = era
 
+    def caller(self, request: HttpRequest) -> tuple[str, str | None]:
+        """For whom a request is, before it is served; one whose caller cannot be told is refused later, and is nobody's here."""
+        principal = self._doors.principal_of(request)
+        passed_on = request.fields.get(b"authorization") if self._http.forward_authorization else None
+        return self.shared.name_of(principal), None if passed_on is None else passed_on.decode("latin-1")
+
     def caller_of(self, session: int) -> tuple[str, str | None]:
         """For whom a session is: the principal's name, and its credentials, if they are passed on."""
         part = self._processes.get(session)

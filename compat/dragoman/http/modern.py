@@ -92,7 +92,7 @@ class ModernSide:
             if isinstance(lister, Session) and lister.is_modern:
                 self._when_mirrored(exchange, envelope, fields, step)
             elif isinstance(lister, Session) and lister.phase in (FAILED, LOST):
-                self.context.respond(b"%d" % exchange.number, "error", errors.server_fault(lister.failure).encode())
+                self.context.respond(b"%d" % exchange.number, "error", lister.refusal.encode())
             else:
                 self._compared(exchange, envelope, fields, step)
 

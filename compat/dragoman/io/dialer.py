@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from dragoman.bridge.era import MODERN
+from dragoman.io.caller import NOBODY, Caller
 
 if TYPE_CHECKING:
     from dragoman.io.http_child import Link, RemoteChild, RemoteHouse
-    from dragoman.io.http_settings import Credentials
+    from dragoman.io.http_settings import Who
     from dragoman.io.process import Process
     from dragoman.io.remote_server import RemoteServer
 
 
-class Caller(NamedTuple):
-    """For whom a request is sent: the name of a principal ("": whoever runs us), and credentials that are passed on."""
-
-    principal: str = ""
-    authorization: str | None = None
-
-
-NOBODY = Caller()
 _AFTER = 1.0  # the core, where it watches the time itself, knows better what to say
 
 
@@ -58,10 +51,9 @@ class Dialer:
         options = RemoteOptions(f"{self._instance}-{self._opened}", client.settings.url, max_line, self._two_endpoints, self._patience)
         remote = Remote(options, self.era)
 
-        def identity() -> tuple[str | None, Credentials | None]:
+        def identity() -> Who:
             self._two_endpoints = self._two_endpoints or remote.two_endpoints
-            caller = NOBODY if child.session is None else self.caller(child.session)
-            return caller.authorization, self._server.credentials(caller.principal)
+            return self._server.who(NOBODY if child.session is None else self.caller(child.session))
 
         child = RemoteChild(client, remote, house, self._link, identity)
         return child

@@ -15,7 +15,7 @@ import aiohttp
 
 from dragoman.bridge.effects import CancelTimer, Log, Loss, SetTimer
 from dragoman.io.http_client import HttpClient, HttpTrouble, fields_of, trouble_of
-from dragoman.io.http_settings import Credentials
+from dragoman.io.http_settings import Who
 from dragoman.remote.effects import UNSENT, Abort, Finish, Heard, Lost, RemoteEffect, Send, Trouble
 from dragoman.remote.remote import Remote
 
@@ -25,8 +25,7 @@ _AHEAD = 256 * 1024  # bytes that the loop may be ahead of the shell: what is be
 _BREATH = 0.002
 
 
-Identity = Callable[[], tuple[str | None, Credentials | None]]
-"""Credentials of a client that are passed on, and the bridge's own."""
+Identity = Callable[[], Who]
 
 
 class Link(Protocol):
@@ -241,11 +240,17 @@ class _Net:
             self._loop.call_later(_LAST_BYTES, task.cancel)
 
     async def _exchange(self, effect: Send) -> None:
+        if effect.in_turn:
+            async with self._client.turns:
+                await self._carried_out(effect)
+        else:
+            await self._carried_out(effect)
+
+    async def _carried_out(self, effect: Send) -> None:
         number, remote = effect.exchange, self._remote
         try:
-            authorization, credentials = self._identity()
             async with self._client.exchange(
-                effect.method, dict(effect.headers), effect.body, url=effect.url, authorization=authorization, credentials=credentials
+                effect.method, dict(effect.headers), effect.body, url=effect.url, who=self._identity()
             ) as response:
                 self._carry(remote.head(number, response.status, fields_of(response), self._loop.time()))
                 async for chunk in response.content.iter_any():

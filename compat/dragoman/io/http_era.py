@@ -16,6 +16,7 @@ from dragoman import frame
 from dragoman.bridge.era import LEGACY, OWN_INFO, discover_params
 from dragoman.http.remote import UNKNOWN, Verdict, judge_answer, no_answer
 from dragoman.io.http_client import HttpClient, HttpTrouble, fields_of, trouble_of
+from dragoman.io.http_settings import Who
 from dragoman.remote import troubles
 from dragoman.remote.effects import UNSENT
 from dragoman.remote.sse_reader import Event, SseReader
@@ -38,12 +39,10 @@ class Answer(Struct, frozen=True):
     body: bytes
 
 
-async def ask(
-    client: HttpClient, method: str, headers: dict[str, str], body: bytes, *, patience: float = PATIENCE, authorization: str | None = None
-) -> Answer:
+async def ask(client: HttpClient, method: str, headers: dict[str, str], body: bytes, who: Who | None, patience: float) -> Answer:
     """One request and what is needed of its answer. Raises ``HttpTrouble``."""
     try:
-        async with asyncio.timeout(patience), client.exchange(method, headers, body, authorization=authorization) as response:
+        async with client.exchange(method, headers, body, who=who, patience=patience) as response, asyncio.timeout(patience):
             fields = fields_of(response)
             if fields.get("content-type", "").lower().startswith("text/event-stream"):
                 return Answer(response.status, fields, await _first_answer(response))
@@ -78,14 +77,14 @@ def discover_request() -> tuple[dict[str, str], bytes]:
     return headers, frame.request(_ID, "server/discover", discover_params())[:-1]
 
 
-async def detect(client: HttpClient, authorization: str | None = None) -> Verdict:
-    """The verdict on the server behind ``client``."""
+async def detect(client: HttpClient, who: Who | None = None, patience: float = PATIENCE) -> Verdict:
+    """The verdict on the server behind ``client``; ``patience`` is for each of its answers, in seconds."""
     headers, body = discover_request()
     verdict = no_answer("it was not asked")
     for pause in (*_PAUSES, None):
         wanted: float | None = None
         try:
-            answer = await ask(client, "POST", headers, body, authorization=authorization)
+            answer = await ask(client, "POST", headers, body, who, patience)
         except HttpTrouble as fault:
             trouble = fault.trouble
             why = f"it refused the caller with status {trouble.status} ({trouble.text})" if trouble.status else trouble.text
@@ -97,7 +96,7 @@ async def detect(client: HttpClient, authorization: str | None = None) -> Verdic
             if verdict.era != UNKNOWN:
                 return verdict
             if answer.status in troubles.REFUSED:
-                return await _shown_in(client, verdict, authorization)
+                return await _shown_in(client, verdict, who, patience)
             wanted = _seconds(answer.fields.get("retry-after", ""))
         if pause is None or (wanted or 0.0) > _LONGEST_PAUSE:
             break
@@ -105,22 +104,25 @@ async def detect(client: HttpClient, authorization: str | None = None) -> Verdic
     return verdict
 
 
-async def _has_token(client: HttpClient) -> bool:
-    return client.credentials is not None and bool(await client.credentials.apply())
+async def _has_token(client: HttpClient, who: Who | None) -> bool:
+    if who is not None and who.authorization is not None:
+        return True
+    credentials = client.credentials if who is None else who.credentials
+    return credentials is not None and bool(await credentials.apply())
 
 
-async def _shown_in(client: HttpClient, refused: Verdict, authorization: str | None) -> Verdict:
+async def _shown_in(client: HttpClient, refused: Verdict, who: Who | None, patience: float) -> Verdict:
     """The question was refused: whether the caller is, or only what was asked, a handshake tells."""
-    if not client.settings.headers and authorization is None and not await _has_token(client):
+    if not client.settings.headers and not await _has_token(client, who):
         return refused
     params = {"protocolVersion": str(LATEST_LEGACY), "capabilities": {}, "clientInfo": Raw(OWN_INFO)}
     try:
-        answer = await ask(client, "POST", {}, frame.request(_ID, "initialize", frame.encode(params))[:-1], authorization=authorization)
+        answer = await ask(client, "POST", {}, frame.request(_ID, "initialize", frame.encode(params))[:-1], who, patience)
         message = frame.parse(answer.body, lenient=True)
         if answer.status >= 300 or not isinstance(message, frame.Result):
             return refused
         if session := answer.fields.get("mcp-session-id"):
-            await ask(client, "DELETE", {HEADER_SESSION_ID: session}, b"", authorization=authorization)
+            await ask(client, "DELETE", {HEADER_SESSION_ID: session}, b"", who, patience)
     except HttpTrouble:
         return refused
     return Verdict(LEGACY, "it refuses server/discover, and accepts initialize")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Protocol
+from typing import NamedTuple, Protocol
 from urllib.parse import urlsplit
+
+from dragoman.remote.urls import origin_of, shown
 
 
 class Unusable(Exception):
@@ -24,19 +26,30 @@ class Credentials(Protocol):
         """Give up what is under way."""
 
 
+class Who(NamedTuple):
+    """For whom a request is sent: a client's own ``Authorization``, passed on, or what knows who we are."""
+
+    authorization: str | None = None
+    credentials: Credentials | None = None
+
+
 class HttpSettings:
     """What an operator can set: see the command line. Raises ``Unusable`` for a URL or a file that cannot be used."""
 
-    __slots__ = ("ca", "headers", "origin", "url")
+    __slots__ = ("ca", "headers", "url")
 
     def __init__(self, url: str, *, headers: Mapping[str, str] | None = None, ca: str | None = None) -> None:
-        parts = urlsplit(url)
+        try:
+            parts = urlsplit(url)
+        except ValueError:
+            raise Unusable(f"{url!r} is no URL") from None
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise Unusable(f"{url!r} is no URL of a server: it begins with http:// or https:// and a host")
         if parts.username is not None or parts.password is not None:
             raise Unusable("credentials in a URL end up in logs: give them with --header or --bearer-env")
+        if origin_of(url) is None:
+            raise Unusable(f"the port of {shown(url)} is none")
         self.url = url.partition("#")[0]
-        self.origin = origin_of(url)
         self.headers = dict(headers or {})
         self.ca = ca
         if ca is not None:
@@ -46,23 +59,6 @@ class HttpSettings:
     def label(self) -> str:
         """How the server is named in error texts."""
         return urlsplit(self.url).netloc[:100]
-
-
-def origin_of(url: str) -> tuple[str, str, int | None]:
-    """Scheme, host and port."""
-    parts = urlsplit(url)
-    try:
-        port = parts.port
-    except ValueError:
-        raise Unusable(f"the port of {shown(url)} is none") from None
-    return parts.scheme, parts.hostname or "", port or {"http": 80, "https": 443}.get(parts.scheme)
-
-
-def shown(url: str) -> str:
-    """A URL without what may be secret in it."""
-    parts = urlsplit(url)
-    host = parts.netloc.rpartition("@")[2]
-    return f"{parts.scheme}://{host}{parts.path}"[:300]
 
 
 def _check(ca: str) -> None:

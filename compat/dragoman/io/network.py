@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections import deque
 from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import Any, TypeVar
@@ -18,7 +19,9 @@ class Network:
     """See ``http_child.Link``. The thread ends with the process at the latest."""
 
     def __init__(self, events: Events) -> None:
-        self.loop = asyncio.new_event_loop()
+        self.loop = _new_loop()
+        self._calls: deque[Callable[[], object]] = deque()
+        self._woken = False
         self._events = events
         self._thread = threading.Thread(target=self._run, name="network", daemon=True)
         self._thread.start()
@@ -29,7 +32,19 @@ class Network:
 
     def into_loop(self, call: Callable[..., object], *arguments: object) -> None:
         """Have the loop call it."""
-        self.loop.call_soon_threadsafe(partial(call, *arguments))
+        self._calls.append(partial(call, *arguments))
+        if not self._woken:  # else the loop has yet to take up the calls before, and takes this with them
+            self._woken = True
+            self.loop.call_soon_threadsafe(self._carry)
+
+    def _carry(self) -> None:
+        self._woken = False  # before the queue is looked at: what comes from now on wakes again
+        while self._calls:
+            call = self._calls.popleft()
+            try:
+                call()
+            except Exception as fault:  # noqa: BLE001 - a fault of one call costs that call, not those behind it
+                self.loop.call_exception_handler({"message": "a call into the loop failed", "exception": fault})
 
     def into_shell(self, call: Callable[..., object], *arguments: object) -> None:
         """Have the shell call it."""
@@ -72,3 +87,13 @@ class Network:
         self._thread.join(_STOP_WAIT)
         if not self._thread.is_alive():
             self.loop.close()
+
+
+def _new_loop() -> asyncio.AbstractEventLoop:
+    """Uvloop's where there is one: a sixth of the processor time of a call."""
+    try:
+        import uvloop
+    except ImportError:
+        return asyncio.new_event_loop()
+    loop: asyncio.AbstractEventLoop = uvloop.new_event_loop()
+    return loop

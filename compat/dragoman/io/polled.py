@@ -35,6 +35,7 @@ class PollEvents:
         self._writers: dict[int, Handler] = {}
         self._sizes: dict[int, int] = {}
         self._posted: deque[Handler] = deque()
+        self._woken = False
         self._wake_read, self.wake_fd = os.pipe()
         os.set_blocking(self._wake_read, False)
         os.set_blocking(self.wake_fd, False)
@@ -84,7 +85,9 @@ class PollEvents:
     def post(self, handler: Handler) -> None:
         """Have the main loop call ``handler``."""
         self._posted.append(handler)
-        self.wake()
+        if not self._woken:  # else the loop has yet to take up what was posted before, and takes this with it
+            self._woken = True
+            self.wake()
 
     def wake(self) -> None:
         """End the wait."""
@@ -100,6 +103,7 @@ class PollEvents:
                 continue
             if fd == self._wake_read:
                 os.read(fd, CHUNK)
+                self._woken = False  # before the queue is looked at: what is posted from now on wakes again
                 continue
             if flags & (select.POLLOUT | select.POLLERR | select.POLLHUP) and fd in self._writers:
                 happened.append((self._writers[fd], b"" if flags & select.POLLOUT and not flags & _BAD else b"gone"))

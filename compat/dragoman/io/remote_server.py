@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from dragoman.errors import Refusal, server_fault
 from dragoman.http.remote import UNKNOWN, Verdict, no_answer
+from dragoman.io.caller import NOBODY, Caller
 from dragoman.io.dialer import Dialer
+from dragoman.io.http_settings import Who
 
 if TYPE_CHECKING:
     import asyncio
@@ -81,13 +83,8 @@ class RemoteServer:
             self._credentials[principal] = self._make_credentials(principal)
         return self._credentials[principal]
 
-    def find_era(
-        self, forced: str, known: Callable[[str], object], unknown: Callable[[Refusal], object], authorization: str | None = None
-    ) -> None:
-        """Ask the server, unless ``forced`` is an era; then one of the two is called in the shell.
-
-        ``authorization``: of the client on whose behalf it is asked.
-        """
+    def find_era(self, forced: str, known: Callable[[str], object], unknown: Callable[[Refusal], object], caller: Caller = NOBODY) -> None:
+        """Ask the server, unless ``forced`` is an era; then one of the two is called in the shell. ``caller``: on whose behalf."""
 
         def decided(verdict: Verdict) -> None:
             if verdict.era == UNKNOWN:
@@ -96,23 +93,22 @@ class RemoteServer:
                 self.verdict = verdict
                 known(verdict.era)
 
-        self._runner.begin(self._detect(forced, authorization), decided)
+        self._runner.begin(self._detect(forced, caller), decided)
 
-    async def _detect(self, forced: str, authorization: str | None) -> Verdict:
+    async def _detect(self, forced: str, caller: Caller) -> Verdict:
         try:
             client = self.client()
             if forced != "auto":
                 return Verdict(forced, "--server-era says so")
-            from asyncio import timeout
+            from dragoman.io.http_era import PATIENCE, detect
 
-            from dragoman.io.http_era import detect
-
-            async with timeout(self._start_timeout):
-                return await detect(client, authorization)
-        except TimeoutError:
-            return no_answer(f"no answer within {self._start_timeout:g} s (--start-timeout)")
+            return await detect(client, self.who(caller), min(PATIENCE, self._start_timeout or PATIENCE))
         except Exception as fault:  # noqa: BLE001 - whoever waits for the verdict must hear of it
             return no_answer(f"{type(fault).__name__}: {fault}")
+
+    def who(self, caller: Caller) -> Who:
+        """For whom a request of a caller's is sent."""
+        return Who(caller.authorization, self.credentials(caller.principal))
 
     async def close(self) -> None:
         """Close every connection."""

@@ -18,7 +18,6 @@ from collections.abc import Callable
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from dragoman.bridge.core import Core
 from dragoman.bridge.effects import (
     DEBUG,
     ERROR,
@@ -47,6 +46,7 @@ from dragoman.io.process import Process
 from dragoman.io.timers import Timers
 
 if TYPE_CHECKING:
+    from dragoman.bridge.core import Core
     from dragoman.io.dialer import Dialer
     from dragoman.io.http_child import RemoteChild
 

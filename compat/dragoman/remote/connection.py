@@ -31,8 +31,7 @@ PAUSES = (0.25, 1.0, 2.0)
 """Before a request that was not delivered is sent again, in seconds."""
 LONGEST_PAUSE = 60.0
 """A server that asks for a longer one is not waited for."""
-_PUT_OFF = (429, 503)
-_LOST_ON_THE_WAY = (502, 504)
+_LOST_ON_THE_WAY = (502, 503, 504)
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -68,7 +67,6 @@ class Connection(Wire):
         self.now = now
         flight = self._flights.get(exchange)
         if flight is not None:
-            flight.opened = True
             flight.status, flight.fields = status, fields
             if 200 <= status < 300 and fields.get("content-type", "").lower().startswith("text/event-stream"):
                 flight.reader = SseReader(self.options.max_line)
@@ -272,8 +270,9 @@ class Connection(Wire):
             self.give_up(flight, troubles.answered(flight.status, body, flight.fields, flight.what))
 
     def _put_off(self, flight: Flight) -> bool:
-        """429, 503: the server has not carried it out. 502, 504: it may have."""
-        if flight.status in _PUT_OFF and flight.tries < len(PAUSES):
+        """429, and 503 with a time to come back: it was not carried out. Any other 503 may tell of a lost connection, as 502 and 504 do."""
+        is_put_off = flight.status == 429 or (flight.status == 503 and "retry-after" in flight.fields)
+        if is_put_off and flight.tries < len(PAUSES):
             asked = _seconds(flight.fields.get("retry-after", ""))
             delay = PAUSES[flight.tries] if asked is None else asked
             if delay > LONGEST_PAUSE:

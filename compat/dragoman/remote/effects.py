@@ -13,13 +13,17 @@ Headers = tuple[tuple[str, str], ...]
 
 
 class Send(Struct, frozen=True, gc=False):
-    """Send an HTTP request; ``url`` is empty for the server's own. Its answer comes as ``head``, ``data`` … ``ended`` or ``failed``."""
+    """Send an HTTP request. Its answer comes as ``head``, ``data`` … ``ended`` or ``failed``.
+
+    ``url`` is empty for the server's own; ``in_turn``: it may wait while too many others are under way.
+    """
 
     exchange: int
     method: str
     headers: Headers
     body: bytes = b""
     url: str = ""
+    in_turn: bool = False
 
 
 class Abort(Struct, frozen=True, gc=False):

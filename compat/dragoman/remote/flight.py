@@ -15,6 +15,7 @@ _WORDS = {
     RESUME: "the event stream",
     FAREWELL: "the end of the session",
 }
+_OF_SESSION = frozenset(("", "notifications/cancelled", "notifications/progress"))
 _NO_FIELDS: dict[str, str] = {}
 
 Waiter = Callable[[frame.Result | frame.Failure], None]
@@ -35,7 +36,6 @@ class Flight:
         "last_id",
         "line",
         "method",
-        "opened",
         "reader",
         "request",
         "resent",
@@ -68,7 +68,6 @@ class Flight:
         self.due: float | None = None  # when it is given up
         self.started = 0.0  # when it was sent first, for those that are given up
         self.session: str | None = None  # the one that it was sent in
-        self.opened = False  # an answer has begun
         self.status = 0
         self.fields: dict[str, str] = _NO_FIELDS
         self.reader: SseReader | None = None
@@ -78,12 +77,16 @@ class Flight:
     def restart(self, exchange: int) -> None:
         """It is sent, under this number."""
         self.exchange = exchange
-        self.opened = False
         self.status = 0
         self.fields = _NO_FIELDS
         self.reader = None
         self.body = []
         self.size = 0
+
+    @property
+    def is_of_session(self) -> bool:
+        """Whether it means nothing in another session: an answer to a question of this one, or a word about a request of this one."""
+        return self.kind == NOTE and self.method in _OF_SESSION
 
     @property
     def what(self) -> str:

@@ -12,7 +12,7 @@ A URL that takes no POST may be a server of 2024-11-05: then ``two_endpoints`` t
 from __future__ import annotations
 
 from dragoman import frame
-from dragoman.bridge.effects import DEBUG
+from dragoman.bridge.effects import DEBUG, WARNING
 from dragoman.bridge.era import MODERN, judge
 from dragoman.remote import troubles
 from dragoman.remote.effects import Headers, Heard, Trouble
@@ -20,15 +20,15 @@ from dragoman.remote.flight import CALL, FAREWELL, NOTE, RESUME, STREAM, Flight
 from dragoman.remote.options import RemoteOptions
 from dragoman.remote.session import SessionConnection
 from dragoman.remote.sse_reader import Event, TooLong
-from dragoman_specs.names import HEADER_LAST_EVENT_ID, HEADER_PROTOCOL_VERSION, HEADER_SESSION_ID
-from dragoman_specs.version import Version, parse
+from dragoman_specs.names import HEADER_LAST_EVENT_ID, HEADER_PROTOCOL_VERSION, HEADER_SESSION_ID, has_version_header
 
-VERSION_HEADER_SINCE = Version.V2025_06_18
 RESUMES = 5
 """Times that a stream is resumed without a new event before it is given up."""
 _COME_BACK = 1.0
 _SHORTEST, _LONGEST = 0.1, 30.0
+_LONGEST_ASKED = 3600.0  # a time that a server asks for is kept, whatever it is (2025-11-25); longer would be never
 _NOT_HERE = (400, 404, 405)
+_NEVER, _BUSY = (405, 501), (408, 409, 429)
 _TAKES_GET = ("accept", "text/event-stream")
 
 
@@ -38,7 +38,7 @@ class LegacyConnection(SessionConnection):
     def __init__(self, options: RemoteOptions) -> None:
         super().__init__(options)
         self.session_id: str | None = None
-        self.version: Version | None = None
+        self.version: str | None = None  # as it was agreed on, even if it is none that we know
         self.fallen_back: Flight | None = None
         self.refusal: frame.Failure | None = None
         self._stream: Flight | None = None
@@ -55,8 +55,8 @@ class LegacyConnection(SessionConnection):
             flight.session = self.session_id
             if self.session_id is not None:
                 found.append((HEADER_SESSION_ID, self.session_id))
-            if self.version is not None and self.version >= VERSION_HEADER_SINCE:
-                found.append((HEADER_PROTOCOL_VERSION, str(self.version)))
+            if self.version is not None and has_version_header(self.version):
+                found.append((HEADER_PROTOCOL_VERSION, self.version))
         if flight.kind in (STREAM, RESUME):
             found.append(_TAKES_GET)
             last = flight.last_id if flight.kind == RESUME else self._stream_id
@@ -77,7 +77,7 @@ class LegacyConnection(SessionConnection):
 
     def _welcomed(self, flight: Flight, answer: frame.Result) -> None:
         self.session_id = flight.fields.get("mcp-session-id") or None
-        self.version = parse(frame.text((frame.members(answer.result) or {}).get("protocolVersion")))
+        self.version = frame.text((frame.members(answer.result) or {}).get("protocolVersion"))
         self.memory.opened(answer.result)
 
     def _accepted(self, flight: Flight) -> None:
@@ -102,7 +102,7 @@ class LegacyConnection(SessionConnection):
         flight.again = True
         for key in flight.ids:
             self._by_id[key] = flight
-        self._held.append(flight)
+        self._hold(flight)
         if flight.session == self.session_id:
             self._renew()
         else:  # another one has been begun meanwhile
@@ -110,11 +110,15 @@ class LegacyConnection(SessionConnection):
         return True
 
     def _is_session_gone(self, flight: Flight, answer: frame.Failure | None, body: bytes) -> bool:
-        """404 says so (#session-management); servers in the field say it with 400 and in words too."""
+        """404 says so (#session-management); servers in the field say it with 400 and in words too, before they have read the id.
+
+        An error that names the request comes from what the request set off, whatever its words are.
+        """
         if flight.session is None or flight.status not in (400, 404) or not self._has_hello:
             return False
-        said = bytes(answer.error) if answer is not None else body
-        return flight.status == 404 or b"session" in said.lower()
+        if flight.status == 404 or (answer is not None and answer.id is not None):
+            return flight.status == 404
+        return b"session" in (bytes(answer.error) if answer is not None else body).lower()
 
     def _renew(self) -> None:
         """The same handshake again."""
@@ -126,6 +130,7 @@ class LegacyConnection(SessionConnection):
             self.drop(self._stream)
             self._stream = None
         self._blocking, self._streamed = None, False
+        self._forget_answers()
         self._greet()
 
     # -- the standing stream -------------------------------------------------------------------------------------------
@@ -162,23 +167,29 @@ class LegacyConnection(SessionConnection):
         self._stream, self._is_listening = None, False
         if flight.status == 404 and self._streamed and flight.session == self.session_id:
             self._renew()
-        elif flight.status >= 500 or flight.status == 429:
-            self._come_back()
+        elif flight.status not in _NEVER and (flight.status >= 500 or flight.status in _BUSY or self._streamed):
+            self._come_back(failed=True)  # 409: the server has not noticed yet that the stream before is gone
         else:
-            # 405: it offers none. After any other refusal it will not offer one to us either.
-            self.log(DEBUG, f"the server offers no event stream: {troubles.status_text(flight.status)}")
+            # 405: it offers none. A refusal of the first one will not be taken back either.
+            level = DEBUG if flight.status in (*_NEVER, 404) else WARNING
+            self.log(level, f"the server offers no event stream: {troubles.status_text(flight.status)}")
             under_way = (*self._flights.values(), *self._waiting.values(), *self._held)
             for accepted in [each for each in dict.fromkeys(self._by_id.values()) if each not in under_way]:
                 self.refuse(accepted, troubles.no_message(accepted.status, b"", accepted.fields, accepted.what))
 
-    def _come_back(self) -> None:
+    def _come_back(self, *, failed: bool = False) -> None:
+        """Open the standing stream again, after the time that the server asked for; after a failure never sooner than we would."""
         self._is_listening = True
-        delay = self.spread(self._pause) if self._retry_ms is None else max(self._retry_ms / 1000, _SHORTEST)
-        self.set_timer("listen", min(delay, _LONGEST))
+        delay = min(self.spread(self._pause), _LONGEST)
+        if self._retry_ms is not None:
+            delay = max(_asked(self._retry_ms), delay if failed else 0.0)
+        self.set_timer("listen", delay)
         self._pause = min(self._pause * 2, _LONGEST)
 
     def _on_timer(self, key: str) -> None:
-        if key == "listen" and not self._renewing:
+        if key != "listen":
+            super()._on_timer(key)
+        elif not self._renewing:
             self._listen()
 
     def _relaunch(self, flight: Flight) -> None:
@@ -192,7 +203,7 @@ class LegacyConnection(SessionConnection):
     def _undelivered(self, flight: Flight, trouble: Trouble) -> None:
         if flight.kind == STREAM:
             self._stream = None
-            self._come_back()
+            self._come_back(failed=True)
         elif flight.kind == RESUME:
             self._resume_failed(flight)
         elif flight.kind != FAREWELL:
@@ -225,7 +236,7 @@ class LegacyConnection(SessionConnection):
             flight.kind = RESUME
             if reader is not None and reader.retry_ms is not None:
                 flight.retry_ms = reader.retry_ms
-            self.later(flight, _COME_BACK if flight.retry_ms is None else min(max(flight.retry_ms / 1000, _SHORTEST), _LONGEST))
+            self.later(flight, _COME_BACK if flight.retry_ms is None else _asked(flight.retry_ms))
         elif flight.last_id is None:
             self._ask_anew(flight, why)
         else:
@@ -245,6 +256,10 @@ class LegacyConnection(SessionConnection):
             self._interrupted(flight, troubles.status_text(flight.status) if flight.status else "it cannot be reached")
         else:
             self._ask_anew(flight, f"and cannot be resumed: {troubles.status_text(flight.status)}")
+
+
+def _asked(retry_ms: int) -> float:
+    return min(max(retry_ms / 1000, _SHORTEST), _LONGEST_ASKED)
 
 
 def _is_modern(answer: frame.Failure | None) -> bool:

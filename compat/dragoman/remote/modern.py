@@ -35,6 +35,7 @@ from dragoman_specs.names import (
 from dragoman_specs.version import LATEST_MODERN, Era, parse
 
 _LISTEN = "subscriptions/listen"
+_TOLD = 1000
 _CHANGED = "notifications/tools/list_changed"
 
 
@@ -180,7 +181,7 @@ class ModernConnection(Connection):
         self.tools.learn(answer.result)
         kept, left_out = without_invalid(answer.result)
         for name, why in left_out:
-            if (name, why) not in self._told:
+            if (name, why) not in self._told and len(self._told) < _TOLD:
                 self._told.add((name, why))
                 self.log(WARNING, f"the tool {name!r} is left out: {why} (2026-07-28, basic/transports/streamable-http#schema-extension)")
         return line if kept is answer.result else one_line(frame.result(flight.about or answer.id, bytes(kept)))

@@ -21,6 +21,8 @@ from dragoman.remote.effects import Heard
 from dragoman.remote.flight import CALL, NOTE, Flight
 from dragoman.remote.options import RemoteOptions
 
+_BLOCKED = "blocked"
+_PATIENCE = 10.0  # a notification that is not taken must not hold up everything for ever
 _IN_TURN = ("initialize", "notifications/initialized")
 
 
@@ -31,6 +33,7 @@ class SessionConnection(Connection):
         super().__init__(options)
         self.memory = Memory(Ids(options.instance))
         self._has_hello = False
+        self._has_begun = False  # a handshake was answered
         self._renewing = False
         self._blocking: Flight | None = None
         self._held: list[Flight] = []
@@ -43,12 +46,15 @@ class SessionConnection(Connection):
             self.memory.note(item)
             if isinstance(item, frame.Request) and item.method == "initialize":
                 self.memory.handshake, self._has_hello = item.params or Raw(b"{}"), True
-            elif isinstance(item, frame.Notification) and item.method == "notifications/cancelled":
-                self._cancelled(item)
+            elif isinstance(item, frame.Notification) and item.method == "notifications/cancelled" and not self._cancelled(item):
+                return  # the server never saw the request
         is_call = any(isinstance(item, frame.Request) for item in items)
         flight = Flight(CALL if is_call else NOTE, line, message)
         for key in flight.ids:
             self._by_id[key] = flight
+        if self._renewing and flight.is_of_session:
+            self._drop_of_session(flight)
+            return
         # An answer never waits: the server may ask before it answers, and would wait for it.
         if all(isinstance(item, frame.Result | frame.Failure) for item in items) and self._can_send:
             self.launch(flight)
@@ -56,14 +62,19 @@ class SessionConnection(Connection):
             self._held.append(flight)
             self._release()
 
-    def _cancelled(self, note: frame.Notification) -> None:
-        """A cancelled request may still be answered, or its stream just end; neither is told to anybody (utilities/cancellation)."""
+    def _cancelled(self, note: frame.Notification) -> bool:
+        """A cancelled request may still be answered, or its stream just end; neither is told to anybody (utilities/cancellation).
+
+        False: it was not sent yet.
+        """
         target = bytes((frame.members(note.params) or {}).get("requestId", Raw(b"null")))
         flight = self._take_back(frame.id_key(target)) if frame.valid_id(target) else None
         if flight is not None:
             flight.ids.pop(frame.id_key(target), None)
             if not flight.ids:
                 self._settle(flight)
+            return flight not in self._held
+        return True
 
     def _slow(self, flight: Flight, refusal: Refusal) -> None:
         """Who gives a request up says so (basic/lifecycle#timeouts); a handshake cannot be cancelled."""
@@ -74,6 +85,23 @@ class SessionConnection(Connection):
             line = frame.notification("notifications/cancelled", params)[:-1]
             self._held.append(Flight(NOTE, line, frame.parse(line)))
         self._release()
+
+    def _hold(self, flight: Flight) -> None:
+        """It goes out in the next session, if it means anything there."""
+        if flight.is_of_session:
+            self._drop_of_session(flight)
+        else:
+            self._held.append(flight)
+
+    def _drop_of_session(self, flight: Flight) -> None:
+        # Servers count the ids of their questions anew in each session: an old answer could be taken for one to another question.
+        self.loss("sep2567_sessions", f"{flight.what} for a session that has ended")
+
+    def _forget_answers(self) -> None:
+        """A session has ended: what waits for it, and concerns nothing else, goes nowhere."""
+        held, self._held = self._held, []
+        for flight in held:
+            self._hold(flight)
 
     # -- in turn -----------------------------------------------------------------------------------------------------
 
@@ -102,11 +130,21 @@ class SessionConnection(Connection):
     def _go(self, flight: Flight) -> None:
         if flight.method in _IN_TURN:
             self._blocking = flight
+            if flight.kind == NOTE:
+                self.set_timer(_BLOCKED, _PATIENCE)
         self.launch(flight)
+
+    def _on_timer(self, key: str) -> None:
+        if key == _BLOCKED and self._blocking is not None and self._blocking.kind == NOTE:
+            self.log(WARNING, f"the server has not taken {self._blocking.what} in {_PATIENCE:g} s: what waited for it goes on")
+            self._over(self._blocking)
 
     def _over(self, flight: Flight) -> None:
         if flight is self._blocking:
             self._blocking = None
+            self._has_begun = self._has_begun or flight.method == "initialize"
+            if flight.kind == NOTE:
+                self.cancel_timer(_BLOCKED)
             self._release()
 
     # -- again -------------------------------------------------------------------------------------------------------

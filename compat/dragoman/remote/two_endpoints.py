@@ -8,7 +8,7 @@ would; requests that wait for their answer fail, since the server that would giv
 
 from __future__ import annotations
 
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urljoin
 
 from dragoman import frame
 from dragoman.bridge.effects import WARNING
@@ -20,6 +20,7 @@ from dragoman.remote.flight import NOTE, STREAM, Flight
 from dragoman.remote.options import RemoteOptions
 from dragoman.remote.session import SessionConnection
 from dragoman.remote.sse_reader import Event, TooLong
+from dragoman.remote.urls import origin_of, shown
 
 _ACCEPT: Headers = (("accept", "text/event-stream"),)
 
@@ -71,10 +72,10 @@ class TwoEndpoints(SessionConnection):
             return
         named = _joined(self.options.url, data.decode("utf-8", "replace").strip())
         self.instead = None  # it does speak so
-        if named is None or _origin(named) != _origin(self.options.url):
+        if named is None or origin_of(named) != origin_of(self.options.url):
             if self._stream is not None:
                 self.drop(self._stream)
-            where = "that is no URL" if named is None else f"of another origin, {_shown(named)}"
+            where = "that is no URL" if named is None else f"of another origin, {shown(named)}"
             self._no_stream(server_fault(f"The server names an endpoint {where}: nothing is sent there"))
             return
         self._endpoint = named
@@ -85,8 +86,7 @@ class TwoEndpoints(SessionConnection):
             self._release()
 
     def _stream_over(self, flight: Flight, why: str) -> None:
-        if flight.kind != STREAM:
-            self._stream_of_post(flight, why)
+        if flight.kind != STREAM:  # a POST that was answered with a stream of its own: the answer may still come on the standing one
             return
         self._stream, self._endpoint, self._pausing = None, None, True
         unsent = (*self._held, *self._waiting.values())
@@ -96,14 +96,10 @@ class TwoEndpoints(SessionConnection):
                 self._settle(each)
         if self.closing:
             return
-        self._renewing, self._blocking = self._has_hello, None
+        self._renewing, self._blocking = self._has_begun, None
+        self._forget_answers()
         self.log(WARNING, f"the server's event stream has ended ({why}): another one is opened")
         self._try_again(flight, why)
-
-    def _stream_of_post(self, flight: Flight, why: str) -> None:
-        """Some servers answer the POST itself with a stream."""
-        if flight.ids:
-            self.refuse(flight, troubles.broken_off(flight.what, why))
 
     def _try_again(self, flight: Flight, why: str) -> None:
         if self._attempts >= len(PAUSES):
@@ -171,17 +167,3 @@ def _joined(base: str, named: str) -> str | None:
         return urljoin(base, named)
     except ValueError:  # a bracket without its other half, for instance
         return None
-
-
-def _origin(url: str) -> tuple[str, str | None, int | None]:
-    parts = urlsplit(url)
-    try:
-        port = parts.port
-    except ValueError:
-        port = -1
-    return parts.scheme, parts.hostname, port or {"http": 80, "https": 443}.get(parts.scheme)
-
-
-def _shown(url: str) -> str:
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.hostname}"[:200]

@@ -14,7 +14,7 @@ from dragoman import frame
 from dragoman.bridge.effects import CancelTimer, Log, Loss, SetTimer
 from dragoman.errors import Refusal, server_slow
 from dragoman.remote.effects import Abort, Finish, Headers, Heard, Lost, RemoteEffect, Send
-from dragoman.remote.flight import Flight
+from dragoman.remote.flight import CALL, Flight
 from dragoman.remote.options import RemoteOptions
 
 _TAKEN_BACK = 100
@@ -60,7 +60,9 @@ class Wire:
             self._alive(flight, self.options.patience)
             self._watch(self.options.patience)
         body = flight.line if method == "POST" else b""
-        self.emit(Send(self._next, method, self.headers(flight), body, url or self.endpoint(flight)))
+        # What others may wait for never waits: answers to questions, notifications, and streams, which last.
+        in_turn = flight.kind == CALL and flight.method not in QUIET
+        self.emit(Send(self._next, method, self.headers(flight), body, url or self.endpoint(flight), in_turn))
 
     def _alive(self, flight: Flight, patience: float) -> None:
         """Its time starts anew."""

@@ -26,6 +26,7 @@ from dragoman.http.doors import HEALTH
 from dragoman.http.effects import Begin, Chunk, End, Respond
 from dragoman.http.rejection import Rejection, rpc
 from dragoman.http.request import HttpRequest
+from dragoman.io.caller import Caller
 from dragoman.io.command import label
 from dragoman.io.http_settings import HttpSettings, Unusable
 from dragoman.io.launcher import Launcher
@@ -123,12 +124,12 @@ class Bridge:
         core = self._core()
         if self._launcher is not None:
             return House(core, self._launcher, self._log_level, self._max_line)
-        from dragoman.io.dialer import Caller
         from dragoman.serve.remote import Remote
 
         settings = self._remote
         assert settings is not None
         remote = Remote(asyncio.get_running_loop(), settings, self._options, core.set_era, self._warn, self._credentials)
+        remote.waits_for_callers = self._http_options.forward_authorization
         house = House(core, remote.server.dialer, self._log_level, self._max_line)
         remote.server.dialer.caller = lambda session: Caller(*core.caller_of(session))
         house.remote = remote
@@ -227,7 +228,7 @@ class Bridge:
             await _refuse(send, scope, body)
         elif body is not None:
             if house.remote is not None and not house.remote.known and request.place != HEALTH:
-                refusal = await house.remote.ready(self._forwarded(request))
+                refusal = await house.remote.ready(Caller(*house.caller(request)))
                 if refusal is not None:
                     from dragoman.serve.remote import unready
 
@@ -235,11 +236,6 @@ class Bridge:
                     return
             house.request(answer, request, body, receive)
             await _deliver(house, answer, receive, send, body_read=verdict > 0)
-
-    def _forwarded(self, request: HttpRequest) -> str | None:
-        """The client's own credentials, if they are passed on."""
-        value = request.fields.get(b"authorization") if self._http_options.forward_authorization else None
-        return None if value is None else value.decode("latin-1")
 
     def _is_local(self, scope: Scope) -> bool:
         """Whether the connection arrived on a loopback address or a UNIX socket."""

@@ -53,6 +53,9 @@ class Core(Protocol):
     def head(self, request: HttpRequest) -> Rejection | int:
         """Whether the body may come, and how many bytes of it."""
 
+    def caller(self, request: HttpRequest) -> tuple[str, str | None]:
+        """For whom a request is."""
+
     def request(self, exchange: int, request: HttpRequest, body: bytes, now: float) -> list[HttpEffect]:
         """A whole request; ``exchange`` is never used twice."""
 
@@ -120,7 +123,7 @@ class House:
 
     def start(self) -> None:
         """Begin."""
-        if self.remote is not None:
+        if self.remote is not None and not self.remote.waits_for_callers:
             self._early = self.loop.create_task(self.remote.ready())  # found out ahead of the first request
         self.servers.prepare()
         self._ask(self._core.start, monotonic())
@@ -143,6 +146,10 @@ class House:
         except Exception as fault:  # noqa: BLE001 - a fault of ours must cost one request, not the others
             self._internal("head", fault)
             return internal_error(b"")
+
+    def caller(self, request: HttpRequest) -> tuple[str, str | None]:
+        """For whom a request is: the principal's name, and its credentials, if they are passed on."""
+        return self._core.caller(request)
 
     def request(self, answer: Answer, request: HttpRequest, body: bytes, receive: Receive) -> None:
         """The whole request is there."""

@@ -16,6 +16,7 @@ from dragoman.bridge.options import Options
 from dragoman.errors import Refusal
 from dragoman.http.rejection import Rejection, rpc
 from dragoman.http.remote import Verdict
+from dragoman.io.caller import NOBODY, Caller
 from dragoman.io.http_settings import Credentials, HttpSettings
 from dragoman.io.remote_server import RemoteServer
 
@@ -64,31 +65,31 @@ class Remote:
         patience, start = options.request_timeout, options.start_timeout
         self.server = RemoteServer(LoopLink(loop), settings, label, instance, credentials, told, patience, start)
         self.known = False
+        self.waits_for_callers = False  # it is theirs to show who they are
         self._loop = loop
         self._forced = options.server_era
         self._decided = decided
-        self._waiting: asyncio.Future[Refusal | None] | None = None
+        self._waiting: dict[Caller, asyncio.Future[Refusal | None]] = {}  # a refusal concerns only who came with the same
 
-    async def ready(self, authorization: str | None = None) -> Refusal | None:
-        """Wait for the verdict; why there is none. ``authorization`` is that of the client that asks, if it is passed on."""
+    async def ready(self, caller: Caller = NOBODY) -> Refusal | None:
+        """Wait for the verdict; why there is none. ``caller`` is the client that asks."""
         if self.known:
             return None
-        if self._waiting is None:
-            self._waiting = self._loop.create_future()
-            self.server.find_era(self._forced, self._found, self._failed, authorization)
-        return await asyncio.shield(self._waiting)
+        waiting = self._waiting.get(caller)
+        if waiting is None:
+            waiting = self._waiting[caller] = self._loop.create_future()
+            self.server.find_era(self._forced, self._found, lambda refusal: self._settle(caller, refusal), caller)
+        return await asyncio.shield(waiting)
 
     def _found(self, era: str) -> None:
         self.known = True
         self.server.dialer.era = era
         self._decided(era)
-        self._settle(None)
+        for caller in list(self._waiting):
+            self._settle(caller, None)
 
-    def _failed(self, refusal: Refusal) -> None:
-        self._settle(refusal)
-
-    def _settle(self, refusal: Refusal | None) -> None:
-        waiting, self._waiting = self._waiting, None
+    def _settle(self, caller: Caller, refusal: Refusal | None) -> None:
+        waiting = self._waiting.pop(caller, None)
         if waiting is not None and not waiting.done():
             waiting.set_result(refusal)
 

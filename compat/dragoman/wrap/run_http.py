@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from dragoman.serve.settings import Settings
 
 NOT_HERE = "dragoman serve needs POSIX: the event loops of Windows cannot wait for a server's pipes"
-_FILES = 65536  # descriptors that we may hold, if the system allows so many: each connection takes one
 
 
 def serve(config: Config) -> int:
@@ -75,6 +74,7 @@ def _run(config: Config, sockets: list[socket.socket], launcher: Launcher | None
     with quick_imports():
         from dragoman.http import face  # noqa: F401 - the application asks for it only when it starts
         from dragoman.io.keyfile import KeyFileError
+        from dragoman.io.limits import allow_connections
         from dragoman.serve.app import Bridge
         from dragoman.serve.server import run
         from dragoman.wrap.listening import url
@@ -94,7 +94,7 @@ def _run(config: Config, sockets: list[socket.socket], launcher: Launcher | None
         if launcher is not None:
             launcher.abandon()
         return _refuse(str(fault), 2)
-    _allow_connections()
+    allow_connections()
     path = (config.text("path") or "").rstrip("/") or "/"
     return run(bridge, sockets, f"listening on {url(config.text('host') or '', sockets, path)}")
 
@@ -136,16 +136,3 @@ def _settings(config: Config) -> Settings:
         "strict": config.flag("strict"),
         "list_ttl_ms": int(config.number("list-ttl") * 1000),
     }
-
-
-def _allow_connections() -> None:
-    """The usual limit of 1,024 descriptors is for programs that ``select`` them; ours may be raised as far as the system allows."""
-    import resource
-
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = _FILES if hard == resource.RLIM_INFINITY else min(hard, _FILES)
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        try:
-            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
-        except (OSError, ValueError):
-            pass

@@ -19,6 +19,7 @@ with quick_imports():
     from dragoman.bridge.options import Options
     from dragoman.io.events import Events, default_events
     from dragoman.io.http_settings import Credentials, HttpSettings
+    from dragoman.io.limits import allow_connections
     from dragoman.io.log import LEVELS, Log
     from dragoman.io.network import Network
     from dragoman.io.remote_server import RemoteServer
@@ -42,6 +43,7 @@ def serve(config: Config, options: Options) -> int:
         log.say(ERROR, str(unusable))
         log.drain(events)
         return 2
+    allow_connections()
     network = Network(events)
     status = _run(config, options, network, settings, credentials, log, events, key, recording)
     network.stop()
