@@ -201,7 +201,7 @@ def test_where_nobody_registers_by_himself_a_client_id_is_asked_for(world):
         ("", ["read", "write"], ["everything"], "", "read write"),
         ("read", ["read", "write"], None, "", "read"),
         ("other", ["read", "write"], ["read"], "", "other"),
-        ("read write", ["admin"], None, "read", "read"),
+        ("read write", ["admin"], None, "more", "read write more"),
         ("read", None, ["read", "offline_access"], "", "read offline_access"),
         ("read", None, ["read"], "", "read"),
     ],

@@ -2,6 +2,7 @@
 
 Beside what ``ModernServerFace`` looks at (2026-07-28, basic/transports/streamable-http):
 
+* whoever may speak either era asks once whether there is a stream to GET;
 * every message is a POST of its own, a request or a notification; no session is named (#sending-messages-to-the-server);
 * a client accepts both forms of an answer (#sending-messages-to-the-server);
 * the fields of a request repeat its revision, its method and, where it has one, its name (#request-metadata).
@@ -26,6 +27,8 @@ def judge_modern_http_server(oracle: Oracle, records: Iterable[Record]) -> Moder
     face = ModernServerFace(oracle)
     for record in records:
         exchange = record.exchange
+        if exchange.method == "GET" and exchange.headers.get("accept") == "text/event-stream" and "mcp-session-id" not in exchange.headers:
+            continue  # whether there is the stream of a legacy server: that is how the two are told apart
         if record.what == "asked":
             _asked(exchange)
             face.to_server(exchange.body)

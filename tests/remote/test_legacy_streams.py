@@ -681,3 +681,14 @@ def test_answer_that_comes_after_its_request_has_failed_goes_nowhere():
     leg.answer(status=500)
     leg.event(standing, result(1))
     assert len(leg.answers(1)) == 1
+
+
+def test_event_over_the_limit_does_not_end_the_standing_stream_before_its_end_either():
+    leg = Leg(max_line=1000)
+    leg.handshake(stream=None)
+    standing = leg.stream()
+    leg.data(standing, b"data: " + b"x" * 5000)
+    assert standing.number in leg.open
+    leg.data(standing, b"\n\n")
+    leg.event(standing, note("notifications/y"))
+    assert leg.heard[1:] == [note("notifications/y")]

@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from tests.real.test_published_servers import missing
 from tests.wrap.test_probe_command import probed
 
 pytestmark = pytest.mark.real
@@ -13,13 +14,14 @@ PACKAGES = Path(__file__).parents[1] / "real" / "node_modules" / "@modelcontextp
 NODE = shutil.which("node") or ""
 
 
-@pytest.mark.skipif(not NODE or not PACKAGES.is_dir(), reason="node or the packages of tests/real are not here")
 @pytest.mark.parametrize(
     ("name", "revision", "capability"),
     [("everything", "2025-06-18", "prompts"), ("filesystem", "2025-06-18", "tools"), ("memory", "2025-06-18", "tools")],
 )
 @pytest.mark.parametrize("modern_first", [False, True])
 def test_published_server_is_legacy_in_its_newest_revision(tmp_path, name, revision, capability, modern_first):
+    if not NODE or not PACKAGES.is_dir():
+        missing("node or the packages of tests/real")
     found = probed(
         [NODE, str(PACKAGES / f"server-{name}" / "dist" / "index.js"), str(tmp_path)][: 2 if name == "everything" else 3],
         discover=2.0,

@@ -78,7 +78,11 @@ def test_legacy_server_is_relayed_to_legacy_clients_and_upgraded_for_modern_ones
     assert plan(legacy(Version.V2025_03_26)) == [("2026-07-28", "upgrade-server", "2025-03-26"), *relayed]
 
 
-@pytest.mark.parametrize("found", [modern(), modern("Streamable HTTP"), dual("Streamable HTTP")], ids=["stdio", "http", "dual"])
+def test_url_of_both_eras_is_spoken_to_as_each_client_speaks():
+    assert plan(dual("Streamable HTTP")) == [(version, "passthrough", None) for version in VERSIONS]
+
+
+@pytest.mark.parametrize("found", [modern(), modern("Streamable HTTP")], ids=["stdio", "http"])
 def test_modern_server_is_downgraded_for_legacy_clients(found):
     downgraded = [(version, "downgrade-server", "2026-07-28") for version in VERSIONS[1:]]
     assert plan(found) == [("2026-07-28", "passthrough", None), *downgraded]

@@ -151,9 +151,10 @@ class OAuth:
             return False  # another login would give the same
         self._steps[challenge.scope] = steps + 1
         new = await self._authorize(403, challenge, token)
-        if new is None or not needed <= set(new.scope.split()):
+        if new is None or new.access_token == token:
             return False
-        if needed:
+        # A server may name what it has granted in other words (scopes form hierarchies): the request itself tells whether it is enough.
+        if needed and needed <= set(new.scope.split()):
             del self._steps[challenge.scope]
         return True
 

@@ -41,4 +41,4 @@ def require() -> None:
 
     # Not of "mcp.client.auth": that would import its parents, which takes most of a second.
     if find_spec("httpx2") is None or find_spec("mcp") is None:
-        raise NotInstalled('this server asks for OAuth, which needs more packages: pip install "dragoman[oauth]"')
+        raise NotInstalled("this server asks for OAuth, which needs more packages: install dragoman with its extra, dragoman[oauth]")

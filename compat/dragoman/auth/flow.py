@@ -76,7 +76,9 @@ class Flow:
         Raises ``NotMoved``, before anybody is bothered, if that was asked for.
         """
         record, settings = self.record, self._settings
-        self._challenge = replace(challenge, scope=settings.scope) if settings.scope and status == 401 else challenge
+        self._challenge = (
+            replace(challenge, scope=documents.union(challenge.scope, settings.scope)) if settings.scope and status == 401 else challenge
+        )
         self._only_if_moved = only_if_moved
         self._login = login
         if settings.grant == CLIENT_CREDENTIALS:

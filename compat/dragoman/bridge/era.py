@@ -21,7 +21,8 @@ from dragoman_specs.names import (
 )
 from dragoman_specs.version import LATEST_MODERN, Era, parse
 
-LEGACY, MODERN = "legacy", "modern"
+LEGACY, MODERN, DUAL = "legacy", "modern", "dual"
+"""``DUAL``: modern, and it has not been asked whether it takes a handshake too."""
 OWN_INFO = frame.encode({"name": "dragoman", "title": "dragoman protocol bridge", "version": __version__})
 
 

@@ -19,6 +19,7 @@ from dragoman.bridge.broken import ids_in
 from dragoman.bridge.context import Context
 from dragoman.bridge.effects import Effect
 from dragoman.bridge.envelope import Unmarked
+from dragoman.bridge.era import DUAL, MODERN
 from dragoman.bridge.ids import Ids
 from dragoman.bridge.legacy_end import LegacyEnd
 from dragoman.bridge.options import LONGEST_DRAIN, Options
@@ -45,7 +46,7 @@ class DualFace:
     ) -> None:
         self.context = Context(options, Ids(instance), AeadSealer(key, random), wall_clock)
         self._upgrade = UpgradeServer(self.context, self._found_modern)
-        self._modern = Relay(self.context) if options.server_era == "modern" else None
+        self._modern = Relay(self.context) if options.server_era in (MODERN, DUAL) else None
         self._legacy: LegacyEnd | None = None
         self._unproven: dict[bytes, bytes] = {}
         self._era_open = options.server_era == "auto"

@@ -16,7 +16,7 @@ from dragoman import frame
 from dragoman.bridge import effects
 from dragoman.bridge.context import Context
 from dragoman.bridge.effects import NOTE, RESULT
-from dragoman.bridge.era import MODERN, discover_params, judge
+from dragoman.bridge.era import DUAL, MODERN, discover_params, judge
 from dragoman.bridge.relay import Relay, Told
 from dragoman.bridge.session import PATIENCE
 from dragoman.errors import Refusal
@@ -138,7 +138,7 @@ class LegacyEnd:
 
     @property
     def _era_open(self) -> bool:
-        return self._context.options.server_era == "auto"
+        return self._context.options.server_era in ("auto", DUAL)
 
     def _heard(self, message: Message, line: bytes, answered: bytes | None, about: bytes | None) -> None:
         """What the relay passes on."""

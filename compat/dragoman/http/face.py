@@ -171,10 +171,10 @@ class HttpFace:
         passed_on = request.fields.get(b"authorization") if self._http.forward_authorization else None
         return self.shared.name_of(principal), None if passed_on is None else passed_on.decode("latin-1")
 
-    def caller_of(self, session: int) -> tuple[str, str | None]:
-        """For whom a session is: the principal's name, and its credentials, if they are passed on."""
+    def caller_of(self, session: int) -> tuple[str, str | None] | None:
+        """For whom a session is: the principal's name, and its credentials, if they are passed on; None: it is over."""
         part = self._processes.get(session)
-        return ("", None) if part is None else (self.shared.name_of(part.principal), self.shared.authorizations.get(part.principal))
+        return None if part is None else (self.shared.name_of(part.principal), self.shared.authorizations.get(part.principal))
 
     def health(self) -> dict[str, object]:
         """What ``GET /healthz`` tells: counts, and nothing about anybody."""

@@ -17,6 +17,7 @@ from dragoman import errors, frame
 from dragoman.bridge import effects
 from dragoman.bridge.effects import NOTE, RESULT, ToClient
 from dragoman.bridge.envelope import Envelope
+from dragoman.bridge.era import DUAL, MODERN
 from dragoman.bridge.session import FAILED, LOST, READY, Session
 from dragoman.bridge.tools import Lister, Tools
 from dragoman.bridge.upgrade_server import UpgradeServer
@@ -44,7 +45,7 @@ class ModernSide:
         self.used_at = 0.0
         self._shared = shared
         self.upgrade = UpgradeServer(self.context, self._found_modern)
-        self.relay = ModernRelay(self.context) if shared.options.server_era == "modern" or shared.verdict.modern else None
+        self.relay = ModernRelay(self.context) if shared.options.server_era in (MODERN, DUAL) or shared.verdict.modern else None
         self._mirrors: dict[str, tuple[bytes, Annotations]] = {}
         self._unproven: dict[bytes, tuple[frame.Request, Envelope]] = {}
         self._era_open = shared.options.server_era == "auto"

@@ -28,6 +28,7 @@ class Verdict(Struct, frozen=True):
     why: str
     challenge: bytes | None = None
     keep: bool = True
+    status: int = 0
 
 
 def judge_answer(status: int, body: bytes, challenge: bytes | None = None) -> Verdict:
@@ -40,12 +41,12 @@ def judge_answer(status: int, body: bytes, challenge: bytes | None = None) -> Ve
     else:
         era, why = LEGACY, f"it answered server/discover with status {status} and no JSON-RPC message"
     if status in _REFUSED:
-        return Verdict(UNKNOWN, f"it refused the caller with status {status}", challenge, keep=False)
+        return Verdict(UNKNOWN, f"it refused the caller with status {status}", challenge, keep=False, status=status)
     if status == _PUT_OFF or status >= 500:
         return Verdict(UNKNOWN, f"it answered with status {status}, which says nothing about its era", keep=False)
     return Verdict(era, why)
 
 
-def no_answer(why: str, challenge: str = "") -> Verdict:
+def no_answer(why: str, challenge: str = "", status: int = 0) -> Verdict:
     """The verdict when there was none: no connection, none in time, or no credentials for it."""
-    return Verdict(UNKNOWN, why, challenge.encode("latin-1", "replace") or None, keep=False)
+    return Verdict(UNKNOWN, why, challenge.encode("latin-1", "replace") or None, keep=False, status=status)

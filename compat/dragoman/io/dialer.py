@@ -25,12 +25,13 @@ class Dialer:
         self.label = label
         self.failed = False
         self.era = MODERN
-        self.caller: Callable[[int], Caller] = lambda _session: NOBODY  # for whom a session is
+        self.caller: Callable[[int], Caller | None] = lambda _session: NOBODY  # for whom a session is; None: it is over
         self._server = server
         self._patience = None if patience is None else patience + _AFTER
         self._link = link
         self._instance = instance
         self._two_endpoints = False
+        self._takes_handshakes: bool | None = None
         self._opened = 0
 
     def prepared(self) -> Process | None:
@@ -48,12 +49,19 @@ class Dialer:
 
         self._opened += 1
         client = self._server.client()
-        options = RemoteOptions(f"{self._instance}-{self._opened}", client.settings.url, max_line, self._two_endpoints, self._patience)
-        remote = Remote(options, self.era)
+        options = RemoteOptions(
+            f"{self._instance}-{self._opened}", client.settings.url, max_line, self._two_endpoints, self._patience, client.redacted
+        )
+        remote = Remote(options, self.era, self._takes_handshakes)
+
+        caller = [NOBODY]
 
         def identity() -> Who:
             self._two_endpoints = self._two_endpoints or remote.two_endpoints
-            return self._server.who(NOBODY if child.session is None else self.caller(child.session))
+            self._takes_handshakes = remote.takes_handshakes if self._takes_handshakes is None else self._takes_handshakes
+            # The core has forgotten a session by the time its end is told to the server: that is told in the same name.
+            caller[0] = (None if child.session is None else self.caller(child.session)) or caller[0]
+            return self._server.who(caller[0])
 
         child = RemoteChild(client, remote, house, self._link, identity)
         return child

@@ -58,7 +58,7 @@ class Run(Protocol):
     def __call__(self, coroutine: Coroutine[Any, Any, T], /) -> T: ...
 
 
-_MOST = 64 * 1024
+_MOST = 4 << 20
 _MOST_OF_EVENT = 16 << 20
 
 

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 import aiohttp
 
-from dragoman.bridge.effects import CancelTimer, Log, Loss, SetTimer
+from dragoman.bridge.effects import ERROR, CancelTimer, Log, Loss, SetTimer
 from dragoman.io.http_client import HttpClient, HttpTrouble, fields_of, trouble_of
 from dragoman.io.http_settings import Who
 from dragoman.remote.effects import UNSENT, Abort, Finish, Heard, Lost, RemoteEffect, Send, Trouble
@@ -262,4 +262,6 @@ class _Net:
         except (TimeoutError, aiohttp.ClientError, OSError) as fault:
             self._carry(remote.failed(number, trouble_of(fault), self._loop.time()))
         except Exception as fault:  # noqa: BLE001 - whatever goes wrong with one exchange, who waits for it must hear of it
-            self._carry(remote.failed(number, Trouble(UNSENT, f"{type(fault).__name__}: {fault}", final=True), self._loop.time()))
+            self._link.into_shell(self._child.told, Log(ERROR, f"internal fault in an exchange: {type(fault).__name__}: {fault}"))
+            text = f"dragoman failed on it, which is its own fault: {type(fault).__name__}"
+            self._carry(remote.failed(number, Trouble(UNSENT, text, final=True), self._loop.time()))

@@ -1,7 +1,6 @@
 """HTTP requests to one server behind a URL: connections, TLS, proxies, redirects, credentials.
 
-aiohttp does the work: it answered four to ten times as many small requests as httpx and httpx2 did. What it must not do by itself is
-switched off: it keeps no cookies, follows no redirect and reads no ``.netrc``.
+aiohttp does the work. What it must not do by itself is switched off: it keeps no cookies, follows no redirect and reads no ``.netrc``.
 
 A redirect is followed where it can only mean "the same, over there": the method and the body stay, an unencrypted place is never
 taken for an encrypted one, and another origin gets neither credentials nor session.
@@ -26,7 +25,7 @@ from yarl import URL
 from dragoman import __version__
 from dragoman.io.http_settings import Credentials, HttpSettings, Unusable, Who
 from dragoman.io.limits import requests_at_once
-from dragoman.remote.effects import BROKEN, SILENT, UNSENT, Trouble
+from dragoman.remote.effects import BROKEN, NO_CREDENTIALS, SILENT, UNSENT, Trouble
 from dragoman.remote.urls import Origin, origin_of, shown
 
 if TYPE_CHECKING:
@@ -44,8 +43,10 @@ _CONTENT = {
 }
 _HOPS = 5
 _HOSTS = 64
+_SECRET = 6  # shorter values are no secrets, and would be found everywhere
 _CHALLENGES = 3
-_KEPT_AWAY = frozenset(("authorization", "cookie", "mcp-session-id", "proxy-authorization"))
+_SESSION = "mcp-session-id"
+_KEPT_AWAY = frozenset(("authorization", "cookie", "proxy-authorization"))
 
 
 class HttpTrouble(Exception):
@@ -75,6 +76,8 @@ class HttpClient:
         self.turns = asyncio.Semaphore(requests_at_once())
         self._told: set[Origin] = set()
         self._proxies: dict[Origin | None, str | None] = {}
+        self._sessions: dict[str, Origin | None] = {}
+        self._secrets: dict[str, None] = {}
 
     async def close(self) -> None:
         """Close every connection."""
@@ -122,13 +125,33 @@ class HttpClient:
     async def _known(self, who: Who) -> dict[str, str]:
         """What is sent because of who we are, or who our client is."""
         known = dict(self.settings.headers)
+        try:
+            return await self._shown(known, who)
+        finally:
+            self._remember_secrets(known)
+
+    def _remember_secrets(self, known: Mapping[str, str]) -> None:
+        for value in known.values():
+            for part in (value, value.partition(" ")[2]):
+                if len(part) >= _SECRET and part not in self._secrets:
+                    if len(self._secrets) >= _HOSTS:
+                        self._secrets.pop(next(iter(self._secrets)))
+                    self._secrets[part] = None
+
+    def redacted(self, text: str) -> str:
+        """A text of the server's without what it repeats of who we are."""
+        for secret in self._secrets:
+            text = text.replace(secret, "…")
+        return text
+
+    async def _shown(self, known: dict[str, str], who: Who) -> dict[str, str]:
         if who.authorization is not None:
             known["Authorization"] = who.authorization
         elif who.credentials is not None:
             try:
                 known.update(await who.credentials.apply())
             except Exception as fault:
-                raise HttpTrouble(Trouble(UNSENT, str(fault) or type(fault).__name__, final=True)) from fault
+                raise HttpTrouble(Trouble(NO_CREDENTIALS, str(fault) or type(fault).__name__, final=True)) from fault
         return known
 
     async def _challenged(self, response: aiohttp.ClientResponse, used: Mapping[str, str], who: Who) -> bool:
@@ -140,7 +163,7 @@ class HttpClient:
             response.release()
             challenge = fields_of(response).get("www-authenticate", "")
             text = str(fault) or type(fault).__name__
-            raise HttpTrouble(Trouble(UNSENT, text, final=True, status=response.status, challenge=challenge)) from fault
+            raise HttpTrouble(Trouble(NO_CREDENTIALS, text, final=True, status=response.status, challenge=challenge)) from fault
 
     async def _follow(
         self, method: str, headers: Mapping[str, str], known: Mapping[str, str], body: bytes, url: str
@@ -151,6 +174,7 @@ class HttpClient:
             response = await self._once(method, everything, body, url)
             location = response.headers.get("location")
             if response.status not in _REDIRECTS or not location:
+                self._note_session(response, url)
                 return response
             response.release()
             try:
@@ -161,6 +185,14 @@ class HttpClient:
             url = target
         raise HttpTrouble(Trouble(UNSENT, f"more than {_HOPS} redirects", final=True))
 
+    def _note_session(self, response: aiohttp.ClientResponse, url: str) -> None:
+        """A session is its issuer's: behind a redirect its id goes there, and nowhere else."""
+        session = response.headers.get(_SESSION)
+        if session is not None and url != self.settings.url:
+            if len(self._sessions) >= _HOSTS:
+                self._sessions.pop(next(iter(self._sessions)))
+            self._sessions[session] = origin_of(url)
+
     def _carried(self, url: str, target: str, everything: Mapping[str, str], known: Mapping[str, str]) -> Mapping[str, str]:
         """The fields that go along to ``target``."""
         here, there = origin_of(url), origin_of(target)
@@ -168,13 +200,17 @@ class HttpClient:
             raise HttpTrouble(Trouble(UNSENT, "it redirects to what is no URL", final=True))
         if there[0] not in ("http", "https") or (here[0] == "https" and there[0] != "https"):
             raise HttpTrouble(Trouble(UNSENT, f"it redirects to {shown(target)}, which is not encrypted", final=True))
-        if here == there:
-            return everything
+        if here == there or (here[1] == there[1] and here[0] == "http" and (here[2], there[2]) == (80, 443)):
+            return everything  # the same host, and encrypted from now on
         if there not in self._told and len(self._told) < _HOSTS:
             self._told.add(there)
             self.on_redirect(f"the server redirects to {shown(target)}: credentials are not sent there")
         secret = {name.lower() for name in known} | _KEPT_AWAY
-        return {name: value for name, value in everything.items() if name.lower() not in secret}
+        return {
+            name: value
+            for name, value in everything.items()
+            if name.lower() not in secret and (name.lower() != _SESSION or self._sessions.get(value) == there)
+        }
 
     async def _once(self, method: str, headers: Mapping[str, str], body: bytes, url: str) -> aiohttp.ClientResponse:
         try:
@@ -212,29 +248,41 @@ def fields_of(response: aiohttp.ClientResponse) -> dict[str, str]:
 
 def trouble_of(fault: BaseException) -> Trouble:
     """What an exception of the library's says about the request."""
-    if isinstance(fault, aiohttp.ClientConnectorCertificateError):
-        return Trouble(
-            UNSENT, f"its certificate is not trusted: {_reason(fault.certificate_error)} (--ca FILE names another authority)", final=True
-        )
-    if isinstance(fault, aiohttp.ClientSSLError):
-        return Trouble(UNSENT, f"no encrypted connection: {_reason(fault)}", final=True)
-    if isinstance(fault, aiohttp.ClientConnectorDNSError):
-        return Trouble(UNSENT, f"the name {fault.host} is not known", final=True)
-    if isinstance(fault, aiohttp.ClientHttpProxyError):
-        return Trouble(UNSENT, f"the proxy refused the connection with status {fault.status}", final=True)
-    if isinstance(fault, aiohttp.ClientConnectorError):
-        return Trouble(UNSENT, _reason(fault.os_error))
-    if isinstance(fault, aiohttp.InvalidURL | ValueError):
-        return Trouble(UNSENT, "the request cannot be written: its URL or a field is not one of HTTP", final=True)
-    if isinstance(fault, aiohttp.ConnectionTimeoutError):
-        return Trouble(UNSENT, "no connection in time", final=True)
+    unsent = _unsent(fault)
+    if unsent is not None:
+        return unsent
     if isinstance(fault, asyncio.TimeoutError):
         return Trouble(SILENT, "no answer in time")
+    if isinstance(fault, aiohttp.http_exceptions.ContentEncodingError):
+        return Trouble(BROKEN, "its answer cannot be decoded", final=True)
     if isinstance(fault, aiohttp.ClientResponseError):
         return Trouble(BROKEN, f"its answer is no HTTP: {' '.join(fault.message.split())[:200]}", final=True)
     if isinstance(fault, aiohttp.ServerDisconnectedError):
         return Trouble(BROKEN, "it closed the connection without an answer")
     return Trouble(BROKEN, _reason(fault))
+
+
+def _unsent(fault: BaseException) -> Trouble | None:
+    """The request never reached the server."""
+    if isinstance(fault, aiohttp.ClientConnectorCertificateError):
+        why = f"its certificate is not trusted: {_reason(fault.certificate_error)} (--ca FILE names another authority)"
+    elif isinstance(fault, aiohttp.ClientSSLError):
+        why = f"no encrypted connection: {_reason(fault)}"
+    elif isinstance(fault, aiohttp.ClientConnectorDNSError):
+        why = f"the name {fault.host} is not known"
+    elif isinstance(fault, aiohttp.ClientHttpProxyError):
+        why = f"the proxy refused the connection with status {fault.status}"
+    elif isinstance(fault, aiohttp.ClientProxyConnectionError):
+        return Trouble(UNSENT, f"its proxy cannot be reached: {_reason(fault.os_error)}")
+    elif isinstance(fault, aiohttp.ClientConnectorError):
+        return Trouble(UNSENT, _reason(fault.os_error))
+    elif isinstance(fault, aiohttp.InvalidURL | ValueError):
+        why = "the request cannot be written: its URL or a field is not one of HTTP"
+    elif isinstance(fault, aiohttp.ConnectionTimeoutError):
+        why = "no connection in time"
+    else:
+        return None
+    return Trouble(UNSENT, why, final=True)
 
 
 def _reason(fault: BaseException) -> str:
@@ -244,7 +292,8 @@ def _reason(fault: BaseException) -> str:
         number = each.errno if isinstance(each, OSError) else None
         if number is not None and number in errno.errorcode:
             return os.strerror(number).lower()
-    return type(fault).__name__  # the library's own words may hold the whole URL, and that a secret
+    # The library's own words may hold the whole URL, and that a secret.
+    return "the connection was cut" if isinstance(fault, aiohttp.ClientPayloadError | ConnectionError) else type(fault).__name__
 
 
 def proxy_for(url: str) -> str | None:

@@ -18,14 +18,14 @@ from dragoman.http.remote import UNKNOWN, Verdict, judge_answer, no_answer
 from dragoman.io.http_client import HttpClient, HttpTrouble, fields_of, trouble_of
 from dragoman.io.http_settings import Who
 from dragoman.remote import troubles
-from dragoman.remote.effects import UNSENT
+from dragoman.remote.effects import SILENT, UNSENT, Trouble
 from dragoman.remote.sse_reader import Event, SseReader
-from dragoman_specs.names import HEADER_METHOD, HEADER_PROTOCOL_VERSION, HEADER_SESSION_ID
+from dragoman_specs.names import HEADER_METHOD, HEADER_PROTOCOL_VERSION, HEADER_SESSION_ID, has_version_header
 from dragoman_specs.version import LATEST_LEGACY, LATEST_MODERN
 
 PATIENCE = 15.0
 """Seconds for one answer."""
-_ENOUGH = 64 * 1024
+_ENOUGH = 4 << 20
 _PAUSES = (0.25, 1.0)
 _LONGEST_PAUSE = 5.0
 _ID = b'"dragoman-probe"'
@@ -66,8 +66,8 @@ async def _beginning(response: aiohttp.ClientResponse) -> bytes:
     async for chunk in response.content.iter_any():
         pieces.append(chunk)
         size += len(chunk)
-        if size > _ENOUGH:
-            break
+        if size > _ENOUGH:  # what was cut off could have been anything
+            raise HttpTrouble(Trouble(SILENT, f"its answer is longer than {_ENOUGH >> 20} MiB", final=True))
     return b"".join(pieces)
 
 
@@ -88,7 +88,7 @@ async def detect(client: HttpClient, who: Who | None = None, patience: float = P
         except HttpTrouble as fault:
             trouble = fault.trouble
             why = f"it refused the caller with status {trouble.status} ({trouble.text})" if trouble.status else trouble.text
-            verdict = no_answer(why, trouble.challenge)
+            verdict = no_answer(why, trouble.challenge, trouble.status)
             if trouble.final or trouble.kind != UNSENT:
                 return verdict
         else:
@@ -122,7 +122,9 @@ async def _shown_in(client: HttpClient, refused: Verdict, who: Who | None, patie
         if answer.status >= 300 or not isinstance(message, frame.Result):
             return refused
         if session := answer.fields.get("mcp-session-id"):
-            await ask(client, "DELETE", {HEADER_SESSION_ID: session}, b"", who, patience)
+            version = frame.text((frame.members(message.result) or {}).get("protocolVersion")) or str(LATEST_LEGACY)
+            fields = {HEADER_PROTOCOL_VERSION: version} if has_version_header(version) else {}
+            await ask(client, "DELETE", {HEADER_SESSION_ID: session, **fields}, b"", who, patience)
     except HttpTrouble:
         return refused
     return Verdict(LEGACY, "it refuses server/discover, and accepts initialize")

@@ -42,9 +42,9 @@ class HttpSettings:
         try:
             parts = urlsplit(url)
         except ValueError:
-            raise Unusable(f"{url!r} is no URL") from None
+            raise Unusable("the URL is none: a bracket stands alone") from None
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise Unusable(f"{url!r} is no URL of a server: it begins with http:// or https:// and a host")
+            raise Unusable(f"{shown(url)!r} is no URL of a server: it begins with http:// or https:// and a host")
         if parts.username is not None or parts.password is not None:
             raise Unusable("credentials in a URL end up in logs: give them with --header or --bearer-env")
         if origin_of(url) is None:

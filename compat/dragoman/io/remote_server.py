@@ -1,6 +1,6 @@
 """A server behind a URL as a whole: its HTTP client, its era, and the connections to it.
 
-The verdict on the era is kept, with the time at which it was given, for as long as the process lives; a failure never is.
+The verdict on the era is kept for as long as the process lives; a failure never is.
 """
 
 from __future__ import annotations
@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
+from dragoman.bridge.era import DUAL, MODERN
 from dragoman.errors import Refusal, server_fault
 from dragoman.http.remote import UNKNOWN, Verdict, no_answer
 from dragoman.io.caller import NOBODY, Caller
 from dragoman.io.dialer import Dialer
 from dragoman.io.http_settings import Who
+from dragoman.remote.troubles import refused
 
 if TYPE_CHECKING:
     import asyncio
@@ -56,7 +58,6 @@ class RemoteServer:
     ) -> None:
         self.settings = settings
         self.verdict: Verdict | None = None
-        self.decided_at = 0.0
         self.dialer = Dialer(self, runner, label, instance, patience)
         self._runner = runner
         self._start_timeout = start_timeout
@@ -88,10 +89,10 @@ class RemoteServer:
 
         def decided(verdict: Verdict) -> None:
             if verdict.era == UNKNOWN:
-                unknown(_refusal(verdict, self._label))
+                unknown(_refusal(verdict, self._label, given=self._shows(caller)))
             else:
                 self.verdict = verdict
-                known(verdict.era)
+                known(DUAL if verdict.era == MODERN and forced == "auto" else verdict.era)
 
         self._runner.begin(self._detect(forced, caller), decided)
 
@@ -104,7 +105,11 @@ class RemoteServer:
 
             return await detect(client, self.who(caller), min(PATIENCE, self._start_timeout or PATIENCE))
         except Exception as fault:  # noqa: BLE001 - whoever waits for the verdict must hear of it
-            return no_answer(f"{type(fault).__name__}: {fault}")
+            return no_answer(f"dragoman failed on asking it, which is its own fault: {type(fault).__name__}: {fault}")
+
+    def _shows(self, caller: Caller) -> bool:
+        """Whether requests carry anything that says who sends them, as far as the operator or the client gave it."""
+        return caller.authorization is not None or any(name.lower() == "authorization" for name in self.settings.headers)
 
     def who(self, caller: Caller) -> Who:
         """For whom a request of a caller's is sent."""
@@ -119,11 +124,11 @@ class RemoteServer:
             await self._client.close()
 
 
-def _refusal(verdict: Verdict, label: str) -> Refusal:
-    """Why the server cannot be used now, and for a challenge what to do."""
-    if verdict.challenge is None:
-        return server_fault(f"The server {label} cannot be used now: {verdict.why}")
-    challenge = verdict.challenge.decode("latin-1")
-    todo = "give credentials with dragoman login URL, --bearer-env VARIABLE or --header NAME=VALUE"
-    told = server_fault(f"The server {label} cannot be used now: {verdict.why}, and asks for {challenge[:300]}: {todo}")
-    return Refusal(told.code, told.message, {"wwwAuthenticate": challenge[:2000]})
+def _refusal(verdict: Verdict, label: str, *, given: bool) -> Refusal:
+    """Why the server cannot be used now, and for a refusal of the caller what to do."""
+    why = f"The server {label} cannot be used now: {verdict.why}"
+    if not verdict.status:
+        return server_fault(why)
+    challenge = {} if verdict.challenge is None else {"www-authenticate": verdict.challenge.decode("latin-1")}
+    told = refused(verdict.status, challenge, given=given)
+    return Refusal(told.code, f"{why}; {told.message}", told.data)

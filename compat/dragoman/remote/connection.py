@@ -19,7 +19,7 @@ from dragoman.bridge.broken import shown
 from dragoman.bridge.effects import DEBUG, WARNING, CancelTimer
 from dragoman.errors import Refusal
 from dragoman.remote import troubles
-from dragoman.remote.effects import UNSENT, Abort, Heard, RemoteEffect, Trouble
+from dragoman.remote.effects import NO_CREDENTIALS, UNSENT, Abort, Heard, RemoteEffect, Trouble
 from dragoman.remote.flight import CALL, NOTE, RESUME, Flight
 from dragoman.remote.sse_reader import Event, SseReader, TooLong
 from dragoman.remote.wire import SLOW, Wire
@@ -48,7 +48,12 @@ class Connection(Wire):
 
     def follow(self, other: Connection) -> None:
         """Take the place of another connection: its numbers are not used again."""
-        self._next = other._next
+        self._next = max(self._next, other._next)
+
+    def take_number(self) -> int:
+        """A number for an exchange that is somebody else's."""
+        self._next += 1
+        return self._next
 
     def from_core(self, line: bytes, now: float) -> list[RemoteEffect]:
         """A line for the server, without its newline."""
@@ -213,7 +218,7 @@ class Connection(Wire):
         if trouble.kind == UNSENT and not trouble.final and flight.tries < len(PAUSES):
             flight.tries += 1
             self.later(flight, PAUSES[flight.tries - 1])
-        elif trouble.kind == UNSENT or flight.kind != CALL:
+        elif trouble.kind in (UNSENT, NO_CREDENTIALS) or flight.kind != CALL:
             self.give_up(flight, troubles.unreachable(trouble))
         elif not flight.resent and self.is_harmless(flight):
             flight.resent = True
@@ -259,15 +264,15 @@ class Connection(Wire):
             else:
                 self._heard(flight, item, body)
         if flight.ids and flight.again == again:
-            self.refuse(flight, troubles.no_message(flight.status, body, flight.fields, flight.what))
+            self.refuse(flight, troubles.no_message(flight.status, body, flight.fields, flight.what, self.options.redact))
 
     def _no_answer(self, flight: Flight, body: bytes) -> None:
         """A status without a message that anybody waits for."""
         good = 200 <= flight.status < 300
         if good:
-            self.give_up(flight, troubles.no_message(flight.status, body, flight.fields, flight.what))
+            self.give_up(flight, troubles.no_message(flight.status, body, flight.fields, flight.what, self.options.redact))
         elif not self._put_off(flight) and not self._fault(flight, None, body):
-            self.give_up(flight, troubles.answered(flight.status, body, flight.fields, flight.what))
+            self.give_up(flight, troubles.answered(flight.status, body, flight.fields, flight.what, self.options.redact))
 
     def _put_off(self, flight: Flight) -> bool:
         """429, and 503 with a time to come back: it was not carried out. Any other 503 may tell of a lost connection, as 502 and 504 do."""

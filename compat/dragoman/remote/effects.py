@@ -54,13 +54,14 @@ class Lost(Struct, frozen=True, gc=False):
 RemoteEffect = Send | Abort | Finish | Heard | Lost | SetTimer | CancelTimer | Log | Loss
 
 
-UNSENT, BROKEN, SILENT = "unsent", "broken", "silent"
+UNSENT, BROKEN, SILENT, NO_CREDENTIALS = "unsent", "broken", "silent", "no credentials"
 
 
 class Trouble(Struct, frozen=True):
     """Why an exchange came to nothing; ``text`` for people, ``final``: trying again cannot help.
 
     ``status`` and ``challenge``: the server refused the caller, and no credentials could be had.
+    ``NO_CREDENTIALS``: there is nothing to show the server, and the request was not sent.
     ``UNSENT``: the server has not seen the request. ``BROKEN``: the connection ended too early. ``SILENT``: no answer in time.
     """
 

@@ -120,6 +120,9 @@ class LegacyConnection(SessionConnection):
             return flight.status == 404
         return b"session" in (bytes(answer.error) if answer is not None else body).lower()
 
+    def _begin_again(self) -> None:
+        self._renew()
+
     def _renew(self) -> None:
         """The same handshake again."""
         if self._renewing:
@@ -131,6 +134,8 @@ class LegacyConnection(SessionConnection):
             self._stream = None
         self._blocking, self._streamed = None, False
         self._forget_answers()
+        for accepted in self._accepted_only():
+            self.refuse(accepted, troubles.broken_off(accepted.what, "its session is over"))
         self._greet()
 
     # -- the standing stream -------------------------------------------------------------------------------------------
@@ -173,9 +178,13 @@ class LegacyConnection(SessionConnection):
             # 405: it offers none. A refusal of the first one will not be taken back either.
             level = DEBUG if flight.status in (*_NEVER, 404) else WARNING
             self.log(level, f"the server offers no event stream: {troubles.status_text(flight.status)}")
-            under_way = (*self._flights.values(), *self._waiting.values(), *self._held)
-            for accepted in [each for each in dict.fromkeys(self._by_id.values()) if each not in under_way]:
+            for accepted in self._accepted_only():
                 self.refuse(accepted, troubles.no_message(accepted.status, b"", accepted.fields, accepted.what))
+
+    def _accepted_only(self) -> list[Flight]:
+        """Requests that were accepted, to be answered on the standing stream."""
+        under_way = (*self._flights.values(), *self._waiting.values(), *self._held)
+        return [each for each in dict.fromkeys(self._by_id.values()) if each not in under_way]
 
     def _come_back(self, *, failed: bool = False) -> None:
         """Open the standing stream again, after the time that the server asked for; after a failure never sooner than we would."""

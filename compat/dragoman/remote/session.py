@@ -13,7 +13,7 @@ from msgspec import Raw
 from dragoman import frame
 from dragoman.bridge.effects import WARNING
 from dragoman.bridge.ids import Ids
-from dragoman.errors import Refusal
+from dragoman.errors import Refusal, server_fault
 from dragoman.http.memory import Memory
 from dragoman.remote import troubles
 from dragoman.remote.connection import Connection
@@ -35,6 +35,7 @@ class SessionConnection(Connection):
         self._has_hello = False
         self._has_begun = False  # a handshake was answered
         self._renewing = False
+        self._is_over = False  # the last session has ended, and there is no other yet
         self._blocking: Flight | None = None
         self._held: list[Flight] = []
 
@@ -54,6 +55,14 @@ class SessionConnection(Connection):
             self._by_id[key] = flight
         if self._renewing and flight.is_of_session:
             self._drop_of_session(flight)
+            return
+        if self._is_over:
+            self._is_over = False
+            self._hold(flight)
+            if flight.method != "initialize":
+                self._begin_again()
+            else:
+                self._release()
             return
         # An answer never waits: the server may ask before it answers, and would wait for it.
         if all(isinstance(item, frame.Result | frame.Failure) for item in items) and self._can_send:
@@ -159,7 +168,7 @@ class SessionConnection(Connection):
     def _greeted(self, hello: Flight, answer: frame.Result | frame.Failure) -> None:
         if isinstance(answer, frame.Failure):
             why = frame.text((frame.members(answer.error) or {}).get("message")) or "it refused the handshake"
-            self.lose(troubles.session_gone(why))
+            self._not_begun(server_fault(troubles.session_gone(why)))
             return
         self._welcomed(hello, answer)
         self._renewing = False
@@ -175,6 +184,17 @@ class SessionConnection(Connection):
         for line in self.memory.announced():
             self.emit(Heard(line[:-1]))
         self._release()
+
+    def _not_begun(self, refusal: Refusal) -> None:
+        """There is no session just now: whoever waits is told, and the next message tries to begin one."""
+        self._renewing, self._is_over = False, True
+        held, self._held = self._held, []
+        for flight in held:
+            self.give_up(flight, refusal)
+
+    def _begin_again(self) -> None:
+        """Begin another session, with the same handshake."""
+        raise NotImplementedError
 
     def _welcomed(self, flight: Flight, answer: frame.Result) -> None:
         """A handshake has ended well."""

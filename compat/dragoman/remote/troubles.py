@@ -6,10 +6,11 @@ and the challenge of RFC 9110 (section 11.6.1), for whoever can act on it; nothi
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from dragoman.errors import Refusal, server_fault
-from dragoman.remote.effects import Trouble
+from dragoman.remote.effects import NO_CREDENTIALS, Trouble
 from dragoman_specs.names import INTERNAL_ERROR
 
 REFUSED = (401, 403)
@@ -40,27 +41,29 @@ def status_text(status: int) -> str:
     return f"status {status}" + (f" ({phrase})" if phrase else "")
 
 
-def answered(status: int, body: bytes, fields: dict[str, str], what: str) -> Refusal:
+def answered(status: int, body: bytes, fields: dict[str, str], what: str, redact: Callable[[str], str] = str) -> Refusal:
     """The server (or something on the way) answered with a status and no message."""
     if status in REFUSED:
         return refused(status, fields)
     data: dict[str, Any] = {"status": status}
     if "retry-after" in fields:
         data["retryAfter"] = fields["retry-after"][:100]
-    said = excerpt(body, fields.get("content-type", ""))
+    said = redact(excerpt(body, fields.get("content-type", "")))
     hint = " (is the path of the URL right?)" if status in (404, 405) else ""
     return Refusal(INTERNAL_ERROR, f"The server answered {what} with {status_text(status)}{hint}" + (f": {said}" if said else ""), data)
 
 
-def refused(status: int, fields: dict[str, str]) -> Refusal:
-    """401 or 403: credentials are missing, or not good enough."""
+def refused(status: int, fields: dict[str, str], *, given: bool = False) -> Refusal:
+    """401 or 403: credentials are missing, or not good enough; ``given``: some were sent."""
     challenge = fields.get("www-authenticate")
     data: dict[str, Any] = {"status": status}
     if challenge:
         data["wwwAuthenticate"] = challenge[:2000]
-    scheme = (challenge or "Bearer").split()[0].lower()
-    if scheme not in _SCHEMES:
-        todo = f"dragoman does not know {scheme}; --header Authorization=… sends what you have"
+    words = {word.strip(",").lower() for word in (challenge or "Bearer").split()}
+    if words.isdisjoint(_SCHEMES):
+        todo = f"dragoman does not know {(challenge or '').split()[0][:20]}; --header Authorization=… sends what you have"
+    elif status == 401 and given:
+        todo = "the credentials given are not accepted"
     elif status == 401:
         todo = "give credentials with dragoman login URL, --bearer-env VARIABLE or --header NAME=VALUE"
     else:
@@ -69,11 +72,12 @@ def refused(status: int, fields: dict[str, str]) -> Refusal:
     return Refusal(INTERNAL_ERROR, f"The server refused the request with {status_text(status)}{asks}: {todo}", data)
 
 
-def no_message(status: int, body: bytes, fields: dict[str, str], what: str) -> Refusal:
+def no_message(status: int, body: bytes, fields: dict[str, str], what: str, redact: Callable[[str], str] = str) -> Refusal:
     """A good status, and a body that is no message."""
     kind = fields.get("content-type", "no content type")[:100]
-    said = excerpt(body, kind)
-    text = f"The server answered {what} with {status_text(status)} and a body that is no JSON-RPC message ({kind})"
+    said = redact(excerpt(body, kind))
+    has = f"a body that is no JSON-RPC message ({kind})" if body else "no message"
+    text = f"The server answered {what} with {status_text(status)} and {has}"
     return Refusal(INTERNAL_ERROR, text + (f": {said}" if said else ""), {"status": status})
 
 
@@ -81,6 +85,8 @@ def unreachable(trouble: Trouble | str) -> Refusal:
     """No connection, or no answer; or no credentials for a server that wants some."""
     if isinstance(trouble, str):
         return server_fault(f"The server cannot be reached: {trouble}")
+    if not trouble.status and trouble.kind == NO_CREDENTIALS:
+        return server_fault(f"There are no credentials for the server: {trouble.text}")
     if not trouble.status:
         return server_fault(f"The server cannot be reached: {trouble.text}")
     told = refused(trouble.status, {"www-authenticate": trouble.challenge} if trouble.challenge else {})
@@ -96,7 +102,7 @@ def broken_off(what: str, text: str) -> Refusal:
 
 def session_gone(why: str) -> str:
     """The server has forgotten a session and does not begin another."""
-    return f"the connection to the server is lost, and another session could not be begun: {why}"
+    return f"The connection to the server is lost, and another session could not be begun: {why}"
 
 
 def excerpt(body: bytes, kind: str) -> str:

@@ -22,6 +22,8 @@ from dragoman.remote.session import SessionConnection
 from dragoman.remote.sse_reader import Event, TooLong
 from dragoman.remote.urls import origin_of, shown
 
+_NAMELESS = "nameless"
+_PATIENCE = 15.0
 _ACCEPT: Headers = (("accept", "text/event-stream"),)
 
 
@@ -43,6 +45,16 @@ class TwoEndpoints(SessionConnection):
         self._endpoint, self._pausing = None, False
         self._stream = Flight(STREAM, b"", None)
         self.launch(self._stream, "GET")
+        self.set_timer(_NAMELESS, _PATIENCE)
+
+    def _on_timer(self, key: str) -> None:
+        if key != _NAMELESS:
+            super()._on_timer(key)
+        elif self._endpoint is None and self._stream is not None:
+            stream = self._stream
+            self.drop(stream)
+            self._stream = None
+            self._try_again(stream, f"it named no endpoint in {_PATIENCE:g} s")
 
     def headers(self, flight: Flight) -> Headers:
         """The revision has no fields of its own."""
@@ -101,6 +113,13 @@ class TwoEndpoints(SessionConnection):
         self.log(WARNING, f"the server's event stream has ended ({why}): another one is opened")
         self._try_again(flight, why)
 
+    def _begin_again(self) -> None:
+        self._renewing = True
+        if self._stream is None:
+            self._connect()
+        elif self._endpoint is not None:
+            self._greet()
+
     def _try_again(self, flight: Flight, why: str) -> None:
         if self._attempts >= len(PAUSES):
             self._no_stream(troubles.unreachable(f"its event stream cannot be opened: {why}"))
@@ -125,13 +144,15 @@ class TwoEndpoints(SessionConnection):
         if flight.status >= 500 or flight.status == 429:
             self._try_again(flight, troubles.status_text(flight.status))
         else:
-            self._no_stream(troubles.answered(flight.status, b"".join(flight.body), flight.fields, "GET for its event stream"))
+            self._no_stream(
+                troubles.answered(flight.status, b"".join(flight.body), flight.fields, "GET for its event stream", self.options.redact)
+            )
 
     def _no_stream(self, refusal: Refusal) -> None:
         """The stream cannot be had: whoever waits is told; the next message tries again, unless something was lost."""
         self._stream, self._attempts, self._pausing = None, 0, False
         if self._renewing:
-            self.lose(troubles.session_gone(refusal.message))
+            self._not_begun(server_fault(troubles.session_gone(refusal.message)))
             return
         held, self._held = self._held, []
         for flight in held:

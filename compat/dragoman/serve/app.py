@@ -77,7 +77,14 @@ class Bridge:
             raise NotImplementedError("dragoman serve needs POSIX: the event loops of Windows cannot wait for a server's pipes")
         words = [command] if isinstance(command, str) else list(command)
         self._remote = _settings_of(url)
-        self._credentials = credentials or _no_credentials
+        # Where clients show who they are, nobody is to act as whoever runs us.
+        self._credentials = credentials if credentials is not None and not settings.get("forward_authorization") else _no_credentials
+        if self._remote is not None and (env or cwd):
+            raise ValueError("env and cwd are about a server's process, and a URL has none")
+        if words and words[0][:8].lower().startswith(("http://", "https://")):
+            raise ValueError("command is a URL: give it as url")
+        if self._remote is None and settings.get("forward_authorization"):
+            raise ValueError("forward_authorization is about a server behind a URL")
         if self._remote is not None and words:
             raise ValueError("the server is a command or a URL, not both")
         if self._remote is None and (not words or not all(isinstance(word, str) for word in words)):
@@ -131,7 +138,7 @@ class Bridge:
         remote = Remote(asyncio.get_running_loop(), settings, self._options, core.set_era, self._warn, self._credentials)
         remote.waits_for_callers = self._http_options.forward_authorization
         house = House(core, remote.server.dialer, self._log_level, self._max_line)
-        remote.server.dialer.caller = lambda session: Caller(*core.caller_of(session))
+        remote.server.dialer.caller = lambda session: None if (found := core.caller_of(session)) is None else Caller(*found)
         house.remote = remote
         return house
 

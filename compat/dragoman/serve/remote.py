@@ -82,6 +82,8 @@ class Remote:
         return await asyncio.shield(waiting)
 
     def _found(self, era: str) -> None:
+        if self.known:
+            return
         self.known = True
         self.server.dialer.era = era
         self._decided(era)
@@ -100,5 +102,5 @@ def unready(body: bytes, refusal: Refusal, *, forwards: bool) -> Rejection:
     client_id = parsed.id if isinstance(parsed, frame.Request) else None
     challenge = (refusal.data or {}).get("wwwAuthenticate") if forwards else None
     if challenge is not None:
-        return rpc(401, client_id, refusal, (b"www-authenticate", str(challenge).encode("latin-1", "replace")))
+        return rpc(int(refusal.data["status"]), client_id, refusal, (b"www-authenticate", str(challenge).encode("latin-1", "replace")))
     return rpc(502, client_id, refusal, (b"retry-after", b"1"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypedDict
 
-from dragoman.bridge.options import Options
+from dragoman.bridge.options import ERAS, Options
 from dragoman.http.options import ISOLATIONS, HttpOptions
 
 
@@ -54,6 +54,8 @@ def split(settings: Settings) -> tuple[Options, HttpOptions]:
     for name, value in given.items():
         _check(name, value)
     http = HttpOptions(**{name: value for name, value in given.items() if name in HttpOptions.__slots__})
+    if given.get("server_era", "auto") not in ERAS:
+        raise ValueError(f"server_era is one of {', '.join(ERAS)}, not {given['server_era']!r}")
     if http.isolation not in ISOLATIONS:
         raise ValueError(f"isolation is one of {', '.join(ISOLATIONS)}, not {http.isolation!r}")
     _check_path(http)

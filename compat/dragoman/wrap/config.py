@@ -15,7 +15,12 @@ __all__ = ["LOGIN", "LOGOUT", "LOG_LEVELS", "PROBE", "SERVE", "WRAP", "Command",
 DAY = 86400.0
 SMALLEST_LINE = 1024
 _PAIRS = ("--env", "--header")
-_OF_URLS = frozenset(option.name for option in WRAP.table if option.name in LOGIN.by_name) | {"header", "bearer-env", "login"}
+_OF_URLS = frozenset(option.name for option in WRAP.table if option.name in LOGIN.by_name) | {
+    "header",
+    "bearer-env",
+    "login",
+    "forward-authorization",
+}
 _OF_COMMANDS = frozenset(("env", "cwd", "probe", "probe-timeout", "modern-first"))
 LOUD = frozenset(("-v", "-vv", "--verbose", "-d", "--debug"))  # what other programs call --log-level debug
 
@@ -156,9 +161,17 @@ def _example(command: Command) -> str:
 def _misplaced(word: str, arguments: list[str], rest: list[str], url: str | None, command: Command) -> str:
     if url is not None:
         return f"unexpected {word!r}: beside the URL there are only options"
+    if command in (LOGIN, LOGOUT) or _may_be_url(word):
+        return f"unexpected {word!r}: the URL of a server begins with http:// or https://"
     given = arguments[: len(arguments) - len(rest) - 1]
     right = command_line([*given, "--", word, *rest], command.name)
     return f"unexpected {word!r}: put -- before the server's command: {right}"
+
+
+def _may_be_url(word: str) -> bool:
+    """``127.0.0.1:8000/mcp``, ``localhost/mcp``, ``ws://…``: nothing that anybody calls a program by."""
+    host, slash, _ = word.partition("/")
+    return "://" in word or (":" in host and host.rpartition(":")[2].isdigit()) or (bool(slash) and host in ("localhost", "127.0.0.1"))
 
 
 def _refuse_others(given: list[str], others: frozenset[str], what: str) -> None:

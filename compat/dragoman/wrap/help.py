@@ -114,7 +114,7 @@ exit status:
 _LOGIN_HEAD = """usage: dragoman login [OPTIONS] URL
 
 Logs in at the authorization server of the MCP server behind URL and keeps the token, for dragoman wrap and dragoman serve to use.
-Needs the extra: pip install "dragoman[oauth]".
+Needs the extra: install dragoman[oauth].
 
 options:
 """
@@ -165,7 +165,7 @@ def unknown(words: list[str]) -> str:
     if close := get_close_matches(word, list(_TEXTS), 1, 0.65):
         return f"unknown command {word!r} (did you mean {close[0]}?); see dragoman --help"
     if is_url(word):
-        return f"unknown command {word!r}; to use that server: dragoman wrap {word}"
+        return "a URL is no command; to use the server behind it: dragoman wrap URL"
     if len(words) > 1 or word in RUNNERS or "/" in word:
         return f"unknown command {word!r}; to wrap a server: {command_line(['--', *words])}"
     return f"unknown command {word!r}; see dragoman --help"

@@ -15,7 +15,9 @@ from dragoman.route import Shape, plan
 from dragoman_specs import catalog, version
 from dragoman_specs.version import LATEST_MODERN, Era, Version
 
-_STEPS, _HTTP = "compat/dragoman/changes/", "compat/dragoman/http/"
+_STEPS = "compat/dragoman/changes/"
+_AUTH = "compat/dragoman/auth/"
+_HTTP = ("compat/dragoman/http/", "compat/dragoman/remote/", _AUTH)
 
 
 class Applied(Struct, frozen=True):
@@ -38,31 +40,41 @@ class Row(Struct, frozen=True):
 
 def rows(found: Diagnosis) -> list[Row]:
     """One row a revision, newest first; none for a server that cannot be used."""
-    return [_row(client, _spoken(found)) for client in reversed(version.ALL)] if found.usable else []
+    return [_row(client, found) for client in reversed(version.ALL)] if found.usable else []
 
 
-def _row(client: Version, spoken: Version) -> Row:
+def _row(client: Version, found: Diagnosis) -> Row:
+    spoken = _spoken(client, found)
     if client.era is spoken.era:
         # Whatever the two settle on within an era: what they say is relayed, and a handshake is the client's own.
         return Row(client, Shape.PASSTHROUGH, None, ())
-    return Row(client, plan(client, spoken), spoken, _between(min(client, spoken), downgrade=spoken.era is Era.MODERN))
+    return Row(
+        client,
+        plan(client, spoken),
+        spoken,
+        _between(min(client, spoken), downgrade=spoken.era is Era.MODERN, by_url=found.transport != STDIO),
+    )
 
 
-def _spoken(found: Diagnosis) -> Version:
-    """A command is met with ``initialize`` first, and so is spoken to as legacy if it accepts that; a URL with ``server/discover``."""
+def _spoken(client: Version, found: Diagnosis) -> Version:
+    """The revision in which the server is spoken to for a client.
+
+    A command is met with ``initialize`` first, and so is spoken to as legacy if it accepts that. A URL is asked ``server/discover``; one of
+    both eras is spoken to in the client's.
+    """
     legacy = found.legacy_revision
-    if legacy is None or (found.accepts_modern and found.transport != STDIO):
+    if legacy is None or (found.accepts_modern and found.transport != STDIO and client.era is Era.MODERN):
         return LATEST_MODERN
     return legacy
 
 
-def _between(older: Version, *, downgrade: bool) -> tuple[Applied, ...]:
+def _between(older: Version, *, downgrade: bool, by_url: bool) -> tuple[Applied, ...]:
     """The changes after ``older``, newest first: in the other direction they are undone in that order."""
     newer = version.ALL[version.ALL.index(older) + 1 :]
     return tuple(
         Applied(entry.id, entry.since, entry.title, all(path.startswith(_HTTP) for path in entry.homes.changes.paths))
         for entry in reversed(catalog.load())
-        if entry.since in newer and entry.homes.changes.paths and _has_work(entry, downgrade=downgrade)
+        if entry.since in newer and entry.homes.changes.paths and _has_work(entry, downgrade=downgrade) and (by_url or not _of_auth(entry))
     )
 
 
@@ -73,3 +85,8 @@ def _has_work(entry: catalog.Entry, *, downgrade: bool) -> bool:
         return any(change.id == entry.id and change.down_steps for change in DOWN)
     change = chain.find(entry.id)
     return change is not None and bool(change.steps)
+
+
+def _of_auth(entry: catalog.Entry) -> bool:
+    """Whether it is about credentials for the server, which a command needs none of."""
+    return all(path.startswith(_AUTH) for path in entry.homes.changes.paths)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dragoman.io import http_settings
 from dragoman.io.http_settings import HttpSettings
@@ -56,7 +56,8 @@ def _headers(config: Config) -> dict[str, str]:
     if variable is not None:
         if any(name.lower() == "authorization" for name in headers):
             raise Unusable("--bearer-env and --header Authorization are two answers to one question: give one of them")
-        headers["Authorization"] = f"Bearer {_value(variable, f'--bearer-env {variable}')}"
+        token = _value(variable, "--bearer-env")
+        headers["Authorization"] = f"Bearer {token.removeprefix('Bearer ')}"
     return headers
 
 
@@ -76,8 +77,10 @@ def _header(text: str) -> tuple[str, str]:
 
 def _value(variable: str, where: str) -> str:
     value = os.environ.get(variable, "").strip()
-    if not value:
-        raise Unusable(f"{where}: the environment variable {variable} is not set")
+    if variable in os.environ and not value:
+        raise Unusable(f"{where}: the environment variable {variable} is empty")
+    if not value:  # what was given may be the secret itself
+        raise Unusable(f"{where} takes the name of an environment variable, and none of that name is set")
     return value
 
 
@@ -93,13 +96,8 @@ def auth_settings_of(config: Config, login: str) -> Settings:
             client_secret="" if variable is None else secret_of(variable),
             client_auth=config.text("client-auth") or "",
             private_key="" if key_file is None else _contents(key_file),
-            client_metadata_url=config.text("client-metadata-url") or "",
-            issuer=config.text("issuer") or "",
-            scope=config.text("scope") or "",
-            grant=config.text("grant") or "",
-            redirect_port=int(config.number("redirect-port")),
             login=login,
-            login_timeout=config.number("login-timeout"),
+            **_of_a_login(config),
             ca=config.text("ca") or "",
             token_dir=config.text("token-dir") or "",
         )
@@ -107,6 +105,20 @@ def auth_settings_of(config: Config, login: str) -> Settings:
     except SettingsError as fault:
         raise Unusable(str(fault)) from None
     return settings
+
+
+def _of_a_login(config: Config) -> dict[str, Any]:
+    """What ``dragoman logout`` has no use for."""
+    if not config.has("grant"):
+        return {}
+    return {
+        "client_metadata_url": config.text("client-metadata-url") or "",
+        "issuer": config.text("issuer") or "",
+        "scope": config.text("scope") or "",
+        "grant": config.text("grant") or "",
+        "redirect_port": int(config.number("redirect-port")),
+        "login_timeout": config.number("login-timeout"),
+    }
 
 
 def _contents(path: str) -> str:

@@ -105,7 +105,10 @@ def _remote(config: Config) -> dict[str, Any]:
         return {}
     from dragoman.wrap.remote_config import credentials_of, settings_of
 
-    return {"url": settings_of(config), "credentials": credentials_of(config)}
+    settings = settings_of(config)
+    if config.flag("forward-authorization") and any(name.lower() == "authorization" for name in settings.headers):
+        raise Unusable("--forward-authorization sends each client's credentials, --bearer-env and --header Authorization yours: choose")
+    return {"url": settings, "credentials": credentials_of(config)}
 
 
 def _settings(config: Config) -> Settings:

@@ -28,6 +28,7 @@ def logout(config: Config) -> int:
     from dragoman.auth import cli
 
     try:
+        settings_of(config)
         settings = auth_settings_of(config, "never")
     except Unusable as fault:
         say(f"error: {fault}")

@@ -83,8 +83,6 @@ def _ask_url(config: Config, settings: HttpSettings, events: Events) -> tuple[Di
             network.run(client.close())
     finally:
         network.stop()
-        if not network.loop.is_running():
-            network.loop.close()
 
 
 def secrets_in(url: str) -> tuple[str, ...]:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 import time
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from dragoman.io.imports import quick_imports
 
 with quick_imports():
-    from dragoman.bridge.core import Core
     from dragoman.bridge.effects import ERROR, INFO
     from dragoman.bridge.options import Options
     from dragoman.io.events import Events, default_events
@@ -18,6 +17,10 @@ with quick_imports():
     from dragoman.io.shell import Shell
     from dragoman.wrap.config import Config
     from dragoman.wrap.unusable import Unusable
+
+
+if TYPE_CHECKING:
+    from dragoman.bridge.core import Core
 
 
 def serve(config: Config, options: Options, launcher: Launcher, fault: str | None) -> int:

@@ -32,7 +32,7 @@ class Option:
 
 
 _WRAP, _SERVE, _PROBE, _LOGIN = "wrap", "serve", "probe", "login"
-_ASKING, _AT_A_URL = "wrap serve probe", "wrap serve probe login logout"
+_ASKING, _AT_A_URL, _LOGGED_IN = "wrap serve probe", "wrap serve probe login", "wrap serve probe login logout"
 _ALL: tuple[Option, ...] = (
     Option("host", "text", "127.0.0.1", "the address to listen on", "ADDRESS", only=_SERVE),
     Option("port", "port", 8000, "the port to listen on; 0: any that is free", only=_SERVE),
@@ -128,14 +128,14 @@ _ALL: tuple[Option, ...] = (
     Option("list-ttl", "seconds", 0.0, "how long clients may cache lists of servers that announce changes"),
     Option("header", "texts", (), "for a URL: send this field; ${NAME} in it is our variable (repeatable)", "NAME=VALUE", only=_ASKING),
     Option("bearer-env", "text", None, "for a URL: send the token in this environment variable", "NAME", only=_ASKING),
-    Option("ca", "text", None, "for a URL: trust the authorities in this PEM file, beside the system's", "FILE", only=_AT_A_URL),
-    Option("client-id", "text", None, "for a URL with OAuth: the client that was registered for us", "ID", only=_AT_A_URL),
-    Option("client-secret-env", "text", None, "the environment variable with that client's secret", "NAME", only=_AT_A_URL),
-    Option("client-auth", "|".join(CLIENT_AUTHS), None, "how that client shows who it is (else: as the server allows)", only=_AT_A_URL),
-    Option("private-key-file", "text", None, "that client's key, in PEM form, for private_key_jwt", "FILE", only=_AT_A_URL),
+    Option("ca", "text", None, "for a URL: trust the authorities in this PEM file, beside the system's", "FILE", only=_LOGGED_IN),
+    Option("client-id", "text", None, "for a URL with OAuth: the client that was registered for us", "ID", only=_LOGGED_IN),
+    Option("client-secret-env", "text", None, "the environment variable with that client's secret", "NAME", only=_LOGGED_IN),
+    Option("client-auth", "|".join(CLIENT_AUTHS), None, "how that client shows who it is (else: as the server allows)", only=_LOGGED_IN),
+    Option("private-key-file", "text", None, "that client's key, in PEM form, for private_key_jwt", "FILE", only=_LOGGED_IN),
     Option("client-metadata-url", "text", None, "where the client's own metadata document is (CIMD)", "URL", only=_AT_A_URL),
     Option("issuer", "text", None, "the one authorization server to use (else: the one that the server names)", "URL", only=_AT_A_URL),
-    Option("scope", "text", None, "what to ask for at a login (else: what the server asks for)", "SCOPE", only=_AT_A_URL),
+    Option("scope", "text", None, "what to ask for at a login, beside what the server asks for", "SCOPE", only=_AT_A_URL),
     Option("grant", "|".join(GRANTS), "authorization_code", "a person logs in, or the client acts for itself", only=_AT_A_URL),
     Option("redirect-port", "port", 0, "the loopback port that a login comes back to; 0: any that is free", only=_AT_A_URL),
     Option(
@@ -147,7 +147,7 @@ _ALL: tuple[Option, ...] = (
     ),
     Option("no-browser", "flag", default=False, about="print the address, open no browser; the redirect may be pasted", only=_LOGIN),
     Option("login-timeout", "seconds", 300.0, "how long to wait for a person", only=_AT_A_URL),
-    Option("token-dir", "text", None, "where tokens are kept (default: the user's state directory)", "DIRECTORY", only=_AT_A_URL),
+    Option("token-dir", "text", None, "where tokens are kept (default: the user's state directory)", "DIRECTORY", only=_LOGGED_IN),
     Option("principal", "text", None, "whose login it is, for serve: a value of its --principal-header", "NAME", only="login logout"),
     Option("status", "flag", default=False, about="tell what is kept, without a login", only=_LOGIN),
     Option("env", "pair", None, "set a variable for the server (repeatable; the environment is inherited)", only=_ASKING),
