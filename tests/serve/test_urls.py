@@ -159,3 +159,13 @@ def test_application_serves_a_url_within_another_host(far: Callable[[Answering],
         connection.sendall(ask("tools/list", number=3, version="1.0"))
         answer = b"".join(iter(lambda: connection.recv(65536), b""))
     assert b'"name":"echo"' in answer.replace(b" ", b"")
+
+
+def test_a_url_in_place_of_a_command_is_told_where_it_belongs() -> None:
+    with pytest.raises(ValueError, match="command is a URL: give it as url"):
+        Bridge(["http://127.0.0.1:1/mcp"])
+
+
+def test_an_era_that_is_none_is_refused() -> None:
+    with pytest.raises(ValueError, match="server_era is one of auto, legacy, modern, not 'legcy'"):
+        Bridge(url="http://127.0.0.1:1/mcp", server_era="legcy")

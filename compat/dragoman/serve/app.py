@@ -81,14 +81,14 @@ class Bridge:
         self._credentials = credentials if credentials is not None and not settings.get("forward_authorization") else _no_credentials
         if self._remote is not None and (env or cwd):
             raise ValueError("env and cwd are about a server's process, and a URL has none")
-        if words and words[0][:8].lower().startswith(("http://", "https://")):
-            raise ValueError("command is a URL: give it as url")
         if self._remote is None and settings.get("forward_authorization"):
             raise ValueError("forward_authorization is about a server behind a URL")
         if self._remote is not None and words:
             raise ValueError("the server is a command or a URL, not both")
         if self._remote is None and (not words or not all(isinstance(word, str) for word in words)):
             raise ValueError(f"command must be a program and its arguments, each a string, not {command!r}; or give url")
+        if words and words[0].lower().startswith(("http://", "https://")):
+            raise ValueError("command is a URL: give it as url")
         settings.setdefault("command_label", label(words) if self._remote is None else self._remote.label)
         self._options, self._http_options = split(settings)
         if log_level not in LEVELS:
