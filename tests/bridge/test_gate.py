@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from dragoman.bridge import gate
-from dragoman.bridge.effects import Finished, SetTimer, ToClient, ToServer
+from dragoman.bridge.effects import RESULT, Finished, SetTimer, ToClient, ToServer
 from dragoman.bridge.gate import Gate
 from dragoman.errors import server_fault
 
@@ -35,7 +35,7 @@ class Echo:
         return [Finished(0)]
 
     def from_server(self, session, line, now, about=None):
-        return [ToClient(line)]
+        return [ToClient(line, b"1", RESULT)]
 
     def server_too_long(self, session, head, size, now):
         return [ToClient(b"too long")]
@@ -83,7 +83,7 @@ def test_everything_goes_through_after_the_verdict():
     bench.gate.decided("modern", 1.0)
     assert bench.gate.from_client(ASKED, 2.0) == [ToServer(1, ASKED)]
     assert bench.gate.client_too_long(b"", 9, 2.0) == [ToServer(1, b"too long")]
-    assert bench.gate.from_server(1, b"x", 2.0) == [ToClient(b"x")]
+    assert bench.gate.from_server(1, b"x", 2.0) == [ToClient(b"x", b"1", RESULT)]
     assert bench.gate.server_too_long(1, b"", 9, 2.0) == [ToClient(b"too long")]
     assert bench.gate.session_lost(1, "gone", 2.0) == [ToClient(b"gone")]
     assert bench.gate.on_timer("t", 2.0) == [ToClient(b"t")]
@@ -148,3 +148,33 @@ def test_client_that_leaves_is_not_waited_for_for_ever():
     effects = bench.gate.on_timer("gate", 32.0)
     assert [answer["id"] for answer in answers(effects)] == [1]
     assert effects[-1] == Finished(1)
+
+
+def test_doubt_before_any_answer_asks_anew_and_says_again_what_the_client_said():
+    bench = Bench()
+    bench.gate.from_client(ASKED, 1.0)
+    bench.gate.decided("dual", 1.0)
+    bench.gate.doubted("it is silent", 16.0)
+    assert bench.asked == 2
+    assert bench.gate.decided("legacy", 17.0) == [ToServer(1, ASKED)]
+    assert [core.era for core in bench.cores] == ["dual", "legacy"]
+
+
+def test_doubt_does_not_carry_out_a_call_a_second_time():
+    bench = Bench()
+    bench.gate.from_client(ASKED.replace(b"tools/list", b"tools/call"), 1.0)
+    bench.gate.decided("dual", 1.0)
+    effects = bench.gate.doubted("it is silent", 16.0)
+    assert [(answer["id"], answer["error"]["code"]) for answer in answers(effects)] == [(1, -32603)]
+    assert bench.gate.decided("legacy", 17.0) == []
+
+
+def test_doubt_after_an_answer_ends_the_bridge_in_order_with_a_status():
+    bench = Bench()
+    bench.gate.from_client(ASKED, 1.0)
+    bench.gate.decided("dual", 1.0)
+    bench.gate.from_server(1, b'{"id":1,"result":{}}', 2.0)
+    effects = bench.gate.doubted("it speaks otherwise", 16.0)
+    assert effects[-1] == Finished(1)
+    assert bench.cores[0].closed
+    assert bench.gate.client_closed(17.0) == []

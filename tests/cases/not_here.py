@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-_URL = "later, servers behind a URL:"
 _LIBRARY = "later, the library:"
 
 NOT_HERE: dict[str, str] = {
-    "B028": f"{_URL} a remote that answers discovery and hangs afterwards has to be tried as legacy once, and its verdict forgotten",
     "B104": "the upgrade of schema dialects is a part of its own; until it is there a declared older dialect is relayed as declared, "
     "which 2026-07-28, basic/index#schema-dialect allows",
     "B107": "a modern server in front of a legacy client: schemas have to be told in a dialect that its validator understands",

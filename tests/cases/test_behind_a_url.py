@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -184,3 +185,35 @@ def test_b054_name_that_no_header_field_can_hold_is_encoded(dial: Dial) -> None:
     near.greets()
     near.says("tools/call", name="検索", arguments={})
     assert [seen.fields["mcp-name"] for seen in far.asked("tools/call")] == ["=?base64?5qSc57Si?="]
+
+
+# -- a verdict that proves wrong -------------------------------------------------------------------------------------------
+
+
+def test_b028_server_that_answers_discovery_and_no_more_is_tried_as_legacy_once(dial: Dial) -> None:
+    """The catalogue call hangs as long as it is modern: after 15 s the era is asked for anew, and the client's list comes."""
+    stuck = threading.Event()
+
+    def answering(seen: Seen) -> Reply:
+        if seen.method == "server/discover":
+            return result(seen, DISCOVERED)
+        if "mcp-method" in seen.fields:
+            stuck.wait(40)
+            return Reply(503)
+        return legacy(seen)
+
+    far, near = dial(answering)
+    try:
+        assert near.asks("tools/list")["result"]["tools"] == HELD["tools"]
+        assert near.asks("tools/call", name="echo", arguments={})["result"]["content"] == TOLD["content"]
+    finally:
+        stuck.set()
+    assert len(far.asked("server/discover")) == 1
+
+
+def test_server_that_becomes_a_legacy_one_is_found_out(dial: Dial) -> None:
+    far, near = dial(modern)
+    assert near.asks("tools/list")["result"]["tools"] == HELD["tools"]
+    far.answering = legacy
+    assert near.asks("tools/list")["error"]["code"] == -32600
+    assert near.process.wait(20) == 1  # the host starts it again

@@ -27,7 +27,7 @@ from typing import Any, ClassVar
 
 from dragoman.bridge.effects import DEBUG, CancelTimer, Log, Loss, SetTimer
 from dragoman.bridge.era import LEGACY, MODERN
-from dragoman.remote.effects import BROKEN, Abort, Finish, Heard, Lost, RemoteEffect, Send, Trouble
+from dragoman.remote.effects import BROKEN, Abort, Doubt, Finish, Heard, Lost, RemoteEffect, Send, Trouble
 from dragoman.remote.options import RemoteOptions
 from dragoman.remote.remote import Remote
 
@@ -107,6 +107,7 @@ class Leg:
         self.losses: list[str] = []
         self.timers: dict[str, float] = {}
         self.lost: str | None = None
+        self.doubts: list[str] = []
         self.closed = False
         self._asked: dict[bytes, int] = {}
         self._ids = itertools.count(1)
@@ -340,6 +341,11 @@ class Leg:
         self._asked.clear()
         self.log.append(f"* lost: {effect.reason}")
 
+    def _on_doubt(self, effect: Doubt) -> None:
+        assert not self.doubts, "doubted twice"
+        self.doubts.append(effect.why)
+        self.log.append(f"* doubt: {effect.why}")
+
     def _on_set(self, effect: SetTimer) -> None:
         assert effect.at >= self.now
         self.timers[effect.key] = effect.at
@@ -362,6 +368,7 @@ class Leg:
         Finish: _on_finish,
         Heard: _on_heard,
         Lost: _on_lost,
+        Doubt: _on_doubt,
         SetTimer: _on_set,
         CancelTimer: _on_cancel,
         Log: _on_log,

@@ -169,3 +169,14 @@ def test_a_url_in_place_of_a_command_is_told_where_it_belongs() -> None:
 def test_an_era_that_is_none_is_refused() -> None:
     with pytest.raises(ValueError, match="server_era is one of auto, legacy, modern, not 'legcy'"):
         Bridge(url="http://127.0.0.1:1/mcp", server_era="legcy")
+
+
+def test_server_that_becomes_another_is_found_out_and_served_again(far: Callable[[Answering], Far], serve: Start) -> None:
+    server = far(modern)
+    bridge = serve(command=[server.url])
+    assert content(bridge.ask(call("echo"))) == "done"
+    server.answering = legacy
+    assert json.loads(bridge.ask(ask("tools/list")).body)["error"]["code"] == -32600
+    assert content(bridge.ask(call("echo"))) == "done"
+    assert server.methods()[-1] == "tools/call"
+    assert "mcp-method" not in server.seen[-1].fields

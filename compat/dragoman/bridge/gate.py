@@ -11,7 +11,19 @@ from collections.abc import Callable
 
 from dragoman import errors, frame
 from dragoman.bridge.core import Core
-from dragoman.bridge.effects import FAILURE, WARNING, CancelTimer, Effect, Finished, Log, SetTimer, ToClient
+from dragoman.bridge.effects import (
+    FAILURE,
+    RESULT,
+    WARNING,
+    CancelTimer,
+    CloseSession,
+    Effect,
+    Finished,
+    Log,
+    OpenSession,
+    SetTimer,
+    ToClient,
+)
 from dragoman.bridge.options import LONGEST_DRAIN
 from dragoman.errors import Refusal
 
@@ -31,6 +43,10 @@ class Gate:
         self._size = 0
         self._asking = False
         self._closed = False
+        self._said: list[bytes] = []  # all that the client said, until the server has answered anything of it
+        self._sessions: set[int] = set()
+        self._timers: set[str] = set()
+        self._is_over = False
 
     def start(self, now: float) -> list[Effect]:
         """The question goes out at once: the client's first message is on its way."""
@@ -48,11 +64,50 @@ class Gate:
         core = self._core = self._make(era)
         out = core.start(now)
         held, self._held, self._size = self._held, [], 0
+        self._said = list(held)
         for line in held:
             out += core.from_client(line, now)
         if self._closed:
             out += [CancelTimer(_DRAIN), *core.client_closed(now)]
+        return self._seen(out)
+
+    def doubted(self, why: str, now: float) -> list[Effect]:
+        """The server does not answer as one of its era would.
+
+        Where it has answered nothing yet, the question is asked anew, and what the client said is said again; but no call that may
+        have been carried out. Else there are sessions and calls of the old era: those come to their end, and the bridge with them.
+        """
+        core = self._core
+        if core is None or self._closed:
+            return []
+        told = Log(WARNING, f"the server may be of another era than it seemed: {why}")
+        if not self._said:
+            self._closed = self._is_over = True
+            return [told, *self._seen(core.client_closed(now))]
+        out: list[Effect] = [told, *map(CancelTimer, self._timers), *map(CloseSession, self._sessions)]
+        said, self._said, self._core = self._said, [], None
+        self._timers.clear()
+        self._sessions.clear()
+        again = [line for line in said if not _is_call(line)]
+        self._held = [line for line in said if _is_call(line)]
+        out += self._refuse(errors.server_fault("The server's era has to be found out anew, and whether it was carried out is not known"))
+        self._held = again
+        self._begin()
         return out
+
+    def _seen(self, effects: list[Effect]) -> list[Effect]:
+        """What goes out, as far as it has to be known."""
+        for number, effect in enumerate(effects):
+            kind = type(effect)
+            if kind is ToClient and effect.kind == RESULT:  # type: ignore[union-attr]
+                self._said = []
+            elif self._said and kind is OpenSession:
+                self._sessions.add(effect.session)  # type: ignore[union-attr]
+            elif self._said and kind is SetTimer:
+                self._timers.add(effect.key)  # type: ignore[union-attr]
+            elif kind is Finished and self._is_over:
+                effects[number] = Finished(1)
+        return effects
 
     def undecided(self, refusal: Refusal, now: float) -> list[Effect]:
         """It could not be found out: everybody who waits is told ``refusal``."""
@@ -76,7 +131,9 @@ class Gate:
     def from_client(self, line: bytes, now: float) -> list[Effect]:
         """A line of the client's."""
         if self._core is not None:
-            return self._core.from_client(line, now)
+            if self._said:
+                self._said.append(line)
+            return self._seen(self._core.from_client(line, now))
         self._held.append(line)
         self._size += len(line)
         if self._size > _HELD:
@@ -92,8 +149,10 @@ class Gate:
 
     def client_closed(self, now: float) -> list[Effect]:
         """The client has closed its side."""
+        if self._is_over:
+            return []
         if self._core is not None:
-            return self._core.client_closed(now)
+            return self._seen(self._core.client_closed(now))
         self._closed = True
         if not self._held:
             return [Finished(0)]
@@ -101,7 +160,7 @@ class Gate:
 
     def from_server(self, session: int, line: bytes, now: float, about: bytes | None = None) -> list[Effect]:
         """A line of a server's."""
-        return [] if self._core is None else self._core.from_server(session, line, now, about)
+        return [] if self._core is None else self._seen(self._core.from_server(session, line, now, about))
 
     def server_too_long(self, session: int, head: bytes, size: int, now: float) -> list[Effect]:
         """A line of a server's was skipped."""
@@ -109,10 +168,18 @@ class Gate:
 
     def session_lost(self, session: int, reason: str, now: float) -> list[Effect]:
         """A server is gone."""
-        return [] if self._core is None else self._core.session_lost(session, reason, now)
+        return [] if self._core is None else self._seen(self._core.session_lost(session, reason, now))
 
     def on_timer(self, key: str, now: float) -> list[Effect]:
         """A timer is due."""
         if self._core is not None:
-            return self._core.on_timer(key, now)
+            return self._seen(self._core.on_timer(key, now))
         return self.undecided(errors.shutting_down(self._drain_timeout), now) if key == _DRAIN else []
+
+
+def _is_call(line: bytes) -> bool:
+    """Whether a line asks for what must not be done twice."""
+    message = frame.parse(line)
+    return any(
+        isinstance(item, frame.Request) and item.method == "tools/call" for item in (message if isinstance(message, list) else [message])
+    )

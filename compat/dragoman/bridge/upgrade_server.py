@@ -347,9 +347,9 @@ class UpgradeServer:
         self.fail(call, refusal)
         self.pool.settled(call.session)
 
-    def give_up_all(self) -> None:
-        """The drain time is over."""
-        refusal = errors.shutting_down(self.context.options.drain_timeout)
+    def give_up_all(self, refusal: Refusal | None = None) -> None:
+        """Nobody is waited for any more: the drain time is over, if ``refusal`` says nothing else."""
+        refusal = refusal or errors.shutting_down(self.context.options.drain_timeout)
         calls = list(dict.fromkeys(self._waiting.values()))
         # Those that were never sent go first, so that none of them gets the turn of one that ends here.
         for call in [call for call in calls if call.status != RUNNING]:

@@ -100,10 +100,15 @@ class Doors:
         exchange.forwards = self._http.forward_authorization
         return exchange
 
-    def principal_of(self, request: HttpRequest) -> bytes:
-        """Who a request is from; where that cannot be told it will be refused, and is anonymous until then."""
+    def caller(self, request: HttpRequest) -> tuple[str, str | None]:
+        """For whom a request is: the principal's name, and its credentials, if they are passed on.
+
+        Where that cannot be told it will be refused, and is nobody's until then.
+        """
         principal = self._principals.of(request.fields, local=request.local)
-        return ANONYMOUS if isinstance(principal, Rejection) else principal
+        passed_on = request.fields.get(b"authorization") if self._http.forward_authorization else None
+        name = self._face.shared.name_of(ANONYMOUS if isinstance(principal, Rejection) else principal)
+        return name, None if passed_on is None else passed_on.decode("latin-1")
 
     # -- the whole request -----------------------------------------------------------------------------------------
 

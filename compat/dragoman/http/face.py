@@ -13,7 +13,6 @@ their server kept in its head.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from dragoman import __version__, errors, frame
 from dragoman.bridge import effects
@@ -30,10 +29,7 @@ from dragoman.http.modern import ModernSide
 from dragoman.http.options import HttpOptions
 from dragoman.http.rejection import Rejection
 from dragoman.http.request import HttpRequest
-from dragoman.http.shared import Part, Shared
-
-if TYPE_CHECKING:
-    from dragoman.bridge.effects import Effect
+from dragoman.http.shared import Part, Shared, named
 
 _FACE = "face"
 _LEAST = 2
@@ -165,11 +161,21 @@ class HttpFace:
         """What the server speaks, where that is found out before the first request (a server behind a URL)."""
         self._options.server_era = era
 
+    def begin_anew(self, now: float) -> list[HttpEffect]:
+        """The server is of another era: what is in flight fails, sessions end, so that their clients begin anew."""
+        self.now = now
+        for session in list(self.sessions.values()):
+            self._guarded(session, lambda: session.end("the server is another one now"))  # noqa: B023 - called at once
+        for side in list(self._sides.values()):
+            self._guarded(side, side.leave)
+            del self._sides[side.principal]
+            self._parts.pop(side.number, None)
+        self.shared.verdict.modern = False
+        return self._done()
+
     def caller(self, request: HttpRequest) -> tuple[str, str | None]:
-        """For whom a request is, before it is served; one whose caller cannot be told is refused later, and is nobody's here."""
-        principal = self._doors.principal_of(request)
-        passed_on = request.fields.get(b"authorization") if self._http.forward_authorization else None
-        return self.shared.name_of(principal), None if passed_on is None else passed_on.decode("latin-1")
+        """For whom a request is, before it is served: see ``Doors``."""
+        return self._doors.caller(request)
 
     def caller_of(self, session: int) -> tuple[str, str | None] | None:
         """For whom a session is: the principal's name, and its credentials, if they are passed on; None: it is over."""
@@ -266,7 +272,7 @@ class HttpFace:
             if kind is ToClient:
                 part.deliver(effect)  # type: ignore[arg-type]
             elif kind is SetTimer or kind is CancelTimer:
-                out.append(_named(part.number, effect))
+                out.append(named(part.number, effect))
             else:
                 if isinstance(effect, OpenSession):
                     self._processes[effect.session] = part
@@ -387,10 +393,3 @@ class HttpFace:
             if exchange.client_id is not None:
                 exchange.answer(frame.failure(exchange.client_id, refusal))
             exchange.end()
-
-
-def _named(part: int, effect: Effect) -> SetTimer | CancelTimer:
-    if isinstance(effect, SetTimer):
-        return SetTimer(f"{part}|{effect.key}", effect.at)
-    assert isinstance(effect, CancelTimer)
-    return CancelTimer(f"{part}|{effect.key}")

@@ -270,6 +270,17 @@ class ModernSide:
         if self.relay is not None:
             self.relay.close()
 
+    def leave(self) -> None:
+        """The server is another one: nothing of this part goes on."""
+        self.close()
+        refusal = errors.server_fault("The server is another one now: whether it was carried out is not known")
+        self.upgrade.give_up_all(refusal)
+        if self.relay is not None:
+            self.relay.give_up(refusal)
+            self.relay.release()
+        for session in self.upgrade.pool.sessions():
+            self.upgrade.pool.drop(session)
+
     def give_up(self) -> None:
         """The drain time is over."""
         self.upgrade.give_up_all()

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from dragoman.bridge.context import Context
-from dragoman.bridge.effects import ToClient
+from dragoman.bridge.effects import CancelTimer, Effect, SetTimer, ToClient
 from dragoman.bridge.ids import Ids
 from dragoman.bridge.options import Options
 from dragoman.bridge.restarts import Restarts, Verdict
@@ -141,3 +141,11 @@ class Part(Protocol):
     @property
     def idle(self) -> bool:
         """Whether nobody waits for an answer."""
+
+
+def named(part: int, effect: Effect) -> SetTimer | CancelTimer:
+    """A timer of a part's, under a name that no other part has."""
+    if isinstance(effect, SetTimer):
+        return SetTimer(f"{part}|{effect.key}", effect.at)
+    assert isinstance(effect, CancelTimer)
+    return CancelTimer(f"{part}|{effect.key}")

@@ -16,7 +16,7 @@ import aiohttp
 from dragoman.bridge.effects import ERROR, CancelTimer, Log, Loss, SetTimer
 from dragoman.io.http_client import HttpClient, HttpTrouble, fields_of, trouble_of
 from dragoman.io.http_settings import Who
-from dragoman.remote.effects import UNSENT, Abort, Finish, Heard, Lost, RemoteEffect, Send, Trouble
+from dragoman.remote.effects import UNSENT, Abort, Doubt, Finish, Heard, Lost, RemoteEffect, Send, Trouble
 from dragoman.remote.remote import Remote
 
 FAREWELL = 2.0  # for the server to take note that a session is over
@@ -71,7 +71,9 @@ class RemoteChild:
     pid = None
     due: float | None = None
 
-    def __init__(self, client: HttpClient, remote: Remote, house: RemoteHouse, link: Link, identity: Identity) -> None:
+    def __init__(
+        self, client: HttpClient, remote: Remote, house: RemoteHouse, link: Link, identity: Identity, on_doubt: Callable[[str], None]
+    ) -> None:
         self.session: int | None = None
         self.ended = False
         self.taken = 0  # bytes that the shell has heard
@@ -79,6 +81,7 @@ class RemoteChild:
         self._house = house
         self._link = link
         self._closing = False
+        self._on_doubt = on_doubt
         self._net = _Net(client, remote, link, self, identity)
 
     def open(self, session: int) -> None:
@@ -126,6 +129,11 @@ class RemoteChild:
         if not self._closing:
             self._house.lost_remote(self, reason)
 
+    def doubted(self, why: str) -> None:
+        """The server may be of another era."""
+        if not self._closing:
+            self._on_doubt(why)
+
     def end(self) -> None:
         """Nothing is left of it."""
         self.ended = True
@@ -156,6 +164,7 @@ class _Net:
             Lost: lambda effect: link.into_shell(child.lost, effect.reason),
             SetTimer: self._set_timer,
             CancelTimer: self._cancel_timer,
+            Doubt: lambda effect: link.into_shell(child.doubted, effect.why),
             Log: lambda effect: link.into_shell(child.told, effect),
             Loss: lambda effect: link.into_shell(child.told, effect),
         }

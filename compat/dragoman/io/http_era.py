@@ -77,8 +77,15 @@ def discover_request() -> tuple[dict[str, str], bytes]:
     return headers, frame.request(_ID, "server/discover", discover_params())[:-1]
 
 
-async def detect(client: HttpClient, who: Who | None = None, patience: float = PATIENCE) -> Verdict:
-    """The verdict on the server behind ``client``; ``patience`` is for each of its answers, in seconds."""
+async def detect(client: HttpClient, who: Who | None = None, patience: float = PATIENCE, *, doubtful: bool = False) -> Verdict:
+    """The verdict on the server behind ``client``; ``patience`` is for each of its answers, in seconds.
+
+    ``doubtful``: a verdict before has proved wrong, so that a handshake that is accepted counts for more than words.
+    """
+    if doubtful:
+        greeted = await _greeted(client, who, patience)
+        if greeted:
+            return Verdict(LEGACY, "it accepts initialize, and what it said of its era before has proved wrong")
     headers, body = discover_request()
     verdict = no_answer("it was not asked")
     for pause in (*_PAUSES, None):
@@ -115,17 +122,7 @@ async def _shown_in(client: HttpClient, refused: Verdict, who: Who | None, patie
     """The question was refused: whether the caller is, or only what was asked, a handshake tells."""
     if not client.settings.headers and not await _has_token(client, who):
         return refused
-    params = {"protocolVersion": str(LATEST_LEGACY), "capabilities": {}, "clientInfo": Raw(OWN_INFO)}
-    try:
-        answer = await ask(client, "POST", {}, frame.request(_ID, "initialize", frame.encode(params))[:-1], who, patience)
-        message = frame.parse(answer.body, lenient=True)
-        if answer.status >= 300 or not isinstance(message, frame.Result):
-            return refused
-        if session := answer.fields.get("mcp-session-id"):
-            version = frame.text((frame.members(message.result) or {}).get("protocolVersion")) or str(LATEST_LEGACY)
-            fields = {HEADER_PROTOCOL_VERSION: version} if has_version_header(version) else {}
-            await ask(client, "DELETE", {HEADER_SESSION_ID: session, **fields}, b"", who, patience)
-    except HttpTrouble:
+    if not await _greeted(client, who, patience):
         return refused
     return Verdict(LEGACY, "it refuses server/discover, and accepts initialize")
 
@@ -133,3 +130,20 @@ async def _shown_in(client: HttpClient, refused: Verdict, who: Who | None, patie
 def _seconds(text: str) -> float | None:
     text = text.strip()
     return float(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
+
+
+async def _greeted(client: HttpClient, who: Who | None, patience: float) -> bool:
+    """Whether the server accepts a handshake; the session that this may begin is ended."""
+    params = {"protocolVersion": str(LATEST_LEGACY), "capabilities": {}, "clientInfo": Raw(OWN_INFO)}
+    try:
+        answer = await ask(client, "POST", {}, frame.request(_ID, "initialize", frame.encode(params))[:-1], who, patience)
+        message = frame.parse(answer.body, lenient=True)
+        if answer.status >= 300 or not isinstance(message, frame.Result):
+            return False
+        if session := answer.fields.get("mcp-session-id"):
+            version = frame.text((frame.members(message.result) or {}).get("protocolVersion")) or str(LATEST_LEGACY)
+            fields = {HEADER_PROTOCOL_VERSION: version} if has_version_header(version) else {}
+            await ask(client, "DELETE", {HEADER_SESSION_ID: session, **fields}, b"", who, patience)
+    except HttpTrouble:
+        return False
+    return True

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 
 _PRINCIPALS = 1024
+_DOUBTS = 60.0  # seconds between two times that a verdict is put in doubt
 
 
 class Runner(Protocol):
@@ -58,6 +59,8 @@ class RemoteServer:
     ) -> None:
         self.settings = settings
         self.verdict: Verdict | None = None
+        self._doubtful = False
+        self._doubted_at = float("-inf")
         self.dialer = Dialer(self, runner, label, instance, patience)
         self._runner = runner
         self._start_timeout = start_timeout
@@ -103,9 +106,18 @@ class RemoteServer:
                 return Verdict(forced, "--server-era says so")
             from dragoman.io.http_era import PATIENCE, detect
 
-            return await detect(client, self.who(caller), min(PATIENCE, self._start_timeout or PATIENCE))
+            doubtful, self._doubtful = self._doubtful, False
+            return await detect(client, self.who(caller), min(PATIENCE, self._start_timeout or PATIENCE), doubtful=doubtful)
         except Exception as fault:  # noqa: BLE001 - whoever waits for the verdict must hear of it
             return no_answer(f"dragoman failed on asking it, which is its own fault: {type(fault).__name__}: {fault}")
+
+    def doubt(self, now: float) -> bool:
+        """The verdict does not hold; whether to ask again: not if that was done a moment ago."""
+        if self.verdict is None or now < self._doubted_at + _DOUBTS:
+            return False
+        self._doubted_at, self._doubtful, self.verdict = now, True, None
+        self.dialer.forget()
+        return True
 
     def _shows(self, caller: Caller) -> bool:
         """Whether requests carry anything that says who sends them, as far as the operator or the client gave it."""

@@ -51,7 +51,13 @@ class Lost(Struct, frozen=True, gc=False):
     reason: str
 
 
-RemoteEffect = Send | Abort | Finish | Heard | Lost | SetTimer | CancelTimer | Log | Loss
+class Doubt(Struct, frozen=True, gc=False):
+    """The server does not behave as one of the era that was found out: it may have become another. Said once by a connection."""
+
+    why: str
+
+
+RemoteEffect = Doubt | Send | Abort | Finish | Heard | Lost | SetTimer | CancelTimer | Log | Loss
 
 
 UNSENT, BROKEN, SILENT, NO_CREDENTIALS = "unsent", "broken", "silent", "no credentials"

@@ -95,6 +95,8 @@ class LegacyConnection(SessionConnection):
         if flight.method == "initialize" and flight.status in _NOT_HERE and flight.waiter is None and not _is_modern(answer):
             self.fallen_back, self.refusal, flight.again = flight, answer, True
             return True
+        if flight.method != "initialize" and _is_modern(answer):
+            self.doubt("it answers as a server of 2026-07-28")
         if flight.kind == RESUME or flight.method == "initialize" or not self._is_session_gone(flight, answer, body):
             return False
         if flight.again:

@@ -36,6 +36,10 @@ from dragoman_specs.version import LATEST_MODERN, Era, parse
 
 _LISTEN = "subscriptions/listen"
 _TOLD = 1000
+_UNPROVEN = "unproven"
+_PROOF = 15.0
+_NOT_SO = (400, 404, 405, 406, 415)
+_IMPLEMENTATIONS = range(-32019, -31999)
 _CHANGED = "notifications/tools/list_changed"
 
 
@@ -47,6 +51,8 @@ class ModernConnection(Connection):
         self.tools = Tools(lambda text: self.log(WARNING, text))
         self._own = 0
         self._late: dict[str, tuple[Flight, Callable[[], None] | None]] = {}
+        self.proven = options.proven
+        self._is_timed = False
         self._told: set[tuple[str, str]] = set()  # the tools that were left out, so that each is told once
 
     # -- from the core -----------------------------------------------------------------------------------------------
@@ -146,6 +152,9 @@ class ModernConnection(Connection):
         return self._own
 
     def _on_timer(self, key: str) -> None:
+        if key == _UNPROVEN:
+            self.doubt(f"it answers server/discover, and has answered nothing else in {_PROOF:g} s")
+            return
         flight, late = self._late.pop(key, (None, None))
         if flight is None:
             return
@@ -157,7 +166,26 @@ class ModernConnection(Connection):
 
     # -- answers -------------------------------------------------------------------------------------------------------
 
+    def _answered(self, flight: Flight, answer: frame.Result | frame.Failure, line: bytes) -> None:
+        if isinstance(answer, frame.Result) or flight.status == 200:
+            self._prove()
+        super()._answered(flight, answer, line)
+
+    def _prove(self) -> None:
+        if not self.proven:
+            self.proven = True
+            self.cancel_timer(_UNPROVEN)
+
+    def launch(self, flight: Flight, method: str = "POST", url: str = "") -> None:
+        """Send it; the first answer proves that discovery told the truth."""
+        super().launch(flight, method, url)
+        if not self.proven and not self._is_timed and flight.ids and self.is_harmless(flight) and flight.method != _LISTEN:
+            self._is_timed = True
+            self.set_timer(_UNPROVEN, _PROOF)
+
     def _fault(self, flight: Flight, answer: frame.Failure | None, body: bytes) -> bool:
+        if flight.status in _NOT_SO and (answer is None or _is_of_no_era(answer)):
+            self.doubt(f"it answered {flight.what} with {troubles.status_text(flight.status)}, and in no words of 2026-07-28")
         members = frame.members(answer.error) if answer is not None else None
         code = bytes((members or {}).get("code", Raw(b"")))
         if flight.again or flight.request is None or flight.waiter is not None:
@@ -207,6 +235,14 @@ class ModernConnection(Connection):
         if flight.method == "tools/call" and flight.request is not None:
             return self.tools.is_harmless(_name(flight.request))
         return super().is_harmless(flight)
+
+
+def _is_of_no_era(answer: frame.Failure) -> bool:
+    """An error made up before the request was read (no id, and a code that no revision gives a meaning), or about a session."""
+    error = frame.members(answer.error) or {}
+    code = frame.tree(error.get("code", Raw(b"null")))
+    about_sessions = "session" in (frame.text(error.get("message")) or "").lower()
+    return about_sessions or (answer.id is None and code in (*_IMPLEMENTATIONS, -32600))
 
 
 def _name(request: frame.Request) -> str | None:

@@ -48,6 +48,11 @@ class Remote:
         else:
             self._connection = TwoEndpoints(options) if options.two_endpoints else LegacyConnection(options)
 
+    @property
+    def proven(self) -> bool:
+        """Whether the server has answered in the era that was found out."""
+        return isinstance(self._connection, ModernConnection) and self._connection.proven
+
     def open(self, now: float) -> list[RemoteEffect]:
         """Once, before anything else."""
         return self._connection.open(now)

@@ -13,7 +13,7 @@ from msgspec import Raw
 from dragoman import frame
 from dragoman.bridge.effects import CancelTimer, Log, Loss, SetTimer
 from dragoman.errors import Refusal, server_slow
-from dragoman.remote.effects import Abort, Finish, Headers, Heard, Lost, RemoteEffect, Send
+from dragoman.remote.effects import Abort, Doubt, Finish, Headers, Heard, Lost, RemoteEffect, Send
 from dragoman.remote.flight import CALL, Flight
 from dragoman.remote.options import RemoteOptions
 
@@ -40,6 +40,8 @@ class Wire:
         self._taken_back: dict[bytes, None] = {}  # the last requests that were cancelled: each may still be answered
         self._spread = 0
         self._watching = False
+        self._doubted = False
+        self._doubt = ""
 
     def headers(self, flight: Flight) -> Headers:
         """The fields of a request; those of content types and credentials are the shell's."""
@@ -158,6 +160,9 @@ class Wire:
 
     def _take(self) -> list[RemoteEffect]:
         out, self._out = self._out, []
+        if self._doubt:
+            out.append(Doubt(self._doubt))
+            self._doubt = ""
         return out
 
     def lose(self, reason: str) -> None:
@@ -174,6 +179,12 @@ class Wire:
         """A pause up to a quarter longer, so that the many who lost one server do not all come back to it at once."""
         self._spread += 1
         return delay * (1 + (crc32(f"{self.options.instance} {self._spread}".encode()) % 1000) / 4000)
+
+    def doubt(self, why: str) -> None:
+        """The era may be another; this is told after all else of the step, so that who waits for an answer has it."""
+        if not self._doubted:
+            self._doubted = True
+            self._doubt = why
 
     def set_timer(self, key: str, delay: float) -> None:
         """Have ``_on_timer`` called."""

@@ -135,12 +135,16 @@ class Bridge:
 
         settings = self._remote
         assert settings is not None
-        remote = Remote(asyncio.get_running_loop(), settings, self._options, core.set_era, self._warn, self._credentials)
+        remote = Remote(asyncio.get_running_loop(), settings, self._options, core.set_era, self._warn, self._credentials, self._begin_anew)
         remote.waits_for_callers = self._http_options.forward_authorization
         house = House(core, remote.server.dialer, self._log_level, self._max_line)
         remote.server.dialer.caller = lambda session: None if (found := core.caller_of(session)) is None else Caller(*found)
         house.remote = remote
         return house
+
+    def _begin_anew(self) -> None:
+        if self._house is not None:
+            self._house.begin_anew()
 
     def _warn(self, text: str) -> None:
         if self._house is not None:

@@ -56,6 +56,9 @@ class Core(Protocol):
     def caller(self, request: HttpRequest) -> tuple[str, str | None]:
         """For whom a request is."""
 
+    def begin_anew(self, now: float) -> list[HttpEffect]:
+        """The server is another."""
+
     def request(self, exchange: int, request: HttpRequest, body: bytes, now: float) -> list[HttpEffect]:
         """A whole request; ``exchange`` is never used twice."""
 
@@ -146,6 +149,11 @@ class House:
         except Exception as fault:  # noqa: BLE001 - a fault of ours must cost one request, not the others
             self._internal("head", fault)
             return internal_error(b"")
+
+    def begin_anew(self) -> None:
+        """The server is another: nothing of what was agreed on with it holds."""
+        if not self.finished.is_set():
+            self._ask(self._core.begin_anew, monotonic())
 
     def caller(self, request: HttpRequest) -> tuple[str, str | None]:
         """For whom a request is: the principal's name, and its credentials, if they are passed on."""

@@ -50,7 +50,7 @@ class LoopLink:
 
 
 class Remote:
-    """The server, and whether its era is known. ``decided`` is told of it, once."""
+    """The server, and whether its era is known. ``decided`` is told of it, ``reset`` when it does not hold."""
 
     def __init__(
         self,
@@ -60,6 +60,7 @@ class Remote:
         decided: Callable[[str], None],
         told: Callable[[str], None],
         credentials: Callable[[str], Credentials | None],
+        reset: Callable[[], None],
     ) -> None:
         label, instance = options.command_label, os.urandom(8).hex()
         patience, start = options.request_timeout, options.start_timeout
@@ -69,7 +70,17 @@ class Remote:
         self._loop = loop
         self._forced = options.server_era
         self._decided = decided
+        self._told = told
+        self._reset = reset
+        self.server.dialer.on_doubt = self.doubted
         self._waiting: dict[Caller, asyncio.Future[Refusal | None]] = {}  # a refusal concerns only who came with the same
+
+    def doubted(self, why: str) -> None:
+        """The server may be of another era: it is asked anew before the next request, if it was not a moment ago."""
+        if self._forced == "auto" and self.server.doubt(self._loop.time()):
+            self.known = False
+            self._told(f"the server may be of another era than it seemed: {why}")
+            self._reset()
 
     async def ready(self, caller: Caller = NOBODY) -> Refusal | None:
         """Wait for the verdict; why there is none. ``caller`` is the client that asks."""

@@ -87,6 +87,14 @@ def _run(
             options.server_era, lambda era: shell.tell_core(gate.decided, era), lambda why: shell.tell_core(gate.undecided, why)
         )
 
+    forced = options.server_era != "auto"
+
+    def doubted(why: str) -> None:
+        if not forced and server.doubt(time.monotonic()):
+            options.server_era = "auto"
+            shell.tell_core(gate.doubted, why)
+
+    server.dialer.on_doubt = doubted
     gate = Gate(make, ask, options.drain_timeout)
     shell = Shell(gate, server.dialer, events, log, max_line=int(config.number("max-line")))
     status = shell.run()
