@@ -71,6 +71,7 @@ class Remote:
         self._forced = options.server_era
         self._decided = decided
         self._told = told
+        self._last_told = ""
         self._reset = reset
         self.server.dialer.on_doubt = self.doubted
         self._waiting: dict[Caller, asyncio.Future[Refusal | None]] = {}  # a refusal concerns only who came with the same
@@ -102,6 +103,10 @@ class Remote:
             self._settle(caller, None)
 
     def _settle(self, caller: Caller, refusal: Refusal | None) -> None:
+        message = "" if refusal is None else refusal.message
+        if message and message != self._last_told:  # each client hears of it, the operator once
+            self._told(message)
+        self._last_told = message
         waiting = self._waiting.pop(caller, None)
         if waiting is not None and not waiting.done():
             waiting.set_result(refusal)
