@@ -15,8 +15,8 @@ def test_modern_client_is_served_without_a_question():
     assert leg.last.fields["mcp-protocol-version"] == "2026-07-28"
 
 
-@pytest.mark.parametrize("status", [404, 405, 501])
-def test_server_without_a_stream_refuses_the_handshake_as_it_would_itself(status):
+@pytest.mark.parametrize("status", [200, 404, 405, 500, 501])
+def test_server_without_sessions_refuses_the_handshake_as_it_would_itself(status):
     leg = Leg(DUAL)
     leg.core(request(0, "initialize", HELLO))
     assert leg.whats() == ["GET"]
@@ -27,8 +27,8 @@ def test_server_without_a_stream_refuses_the_handshake_as_it_would_itself(status
     assert leg.last.fields["mcp-method"] == "server/discover"
 
 
-@pytest.mark.parametrize("status", [200, 400, 401, 406, 409, 500])
-def test_server_that_may_have_a_stream_gets_the_handshake_itself(status):
+@pytest.mark.parametrize("status", [400, 401, 406, 409])
+def test_server_that_wants_a_session_gets_the_handshake_itself(status):
     leg = Leg(DUAL)
     leg.core(request(0, "initialize", HELLO))
     leg.head(leg.last, status, content_type="text/event-stream")

@@ -1,10 +1,11 @@
 """The connection to one server behind a URL, whatever it speaks: the part that a shell drives.
 
 Theory of operation. A server that answered ``server/discover`` may speak the legacy revisions too, and does not say so. A legacy
-client is better off with these where there is more than a downgrade can give: a stream to be asked questions on. So before its
-handshake the standing stream is asked for: a server of 2026-07-28 alone answers 405 (basic/transports/streamable-http#earlier-
-streamable-http-revisions), as does one that could not ask anyway, and the handshake is refused as that server would. Whoever sent it
-falls forward then, with ``server/discover``.
+client is better off with these where there is more than a downgrade can give: sessions, with a stream to be asked questions on. So
+before its handshake that stream is asked for, without a session. A server that wants one says so. A server of 2026-07-28 alone
+answers 405 (basic/transports/streamable-http#earlier-streamable-http-revisions), as does one that could not ask anyway; a stream that
+is opened to somebody without a session could not belong to a call. Then the handshake is refused as a modern server would, and
+whoever sent it falls forward, with ``server/discover``.
 
 A legacy server that takes no POST is spoken to over the two endpoints of 2024-11-05 from then on (2025-03-26,
 basic/transports#backwards-compatibility). What was found out is told, so that the next connection begins there.
@@ -26,7 +27,7 @@ from dragoman.remote.two_endpoints import TwoEndpoints
 
 _ASKING = 5.0
 _DUAL_TIMER = "dual"
-_NO_STREAM = (404, 405, 501)
+_NO_STREAM = (404, 405)
 
 
 class Remote:
@@ -109,7 +110,7 @@ class Remote:
     def head(self, exchange: int, status: int, fields: Fields, now: float) -> list[RemoteEffect]:
         """The answer to an exchange begins."""
         if exchange == self._asking:
-            return [Abort(exchange), *self._found(takes_handshakes=status not in _NO_STREAM, now=now)]
+            return [Abort(exchange), *self._found(takes_handshakes=400 <= status < 500 and status not in _NO_STREAM, now=now)]
         return self._connection.head(exchange, status, fields, now)
 
     def data(self, exchange: int, data: bytes, now: float) -> list[RemoteEffect]:
