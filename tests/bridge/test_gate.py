@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from dragoman.bridge import gate
-from dragoman.bridge.effects import RESULT, Finished, SetTimer, ToClient, ToServer
+from dragoman.bridge.effects import FAILURE, RESULT, Finished, SetTimer, ToClient, ToServer
 from dragoman.bridge.gate import Gate
 from dragoman.errors import server_fault
 
@@ -35,7 +35,7 @@ class Echo:
         return [Finished(0)]
 
     def from_server(self, session, line, now, about=None):
-        return [ToClient(line, b"1", RESULT)]
+        return [ToClient(line, b"1", FAILURE if b'"error"' in line else RESULT)]
 
     def server_too_long(self, session, head, size, now):
         return [ToClient(b"too long")]
@@ -158,6 +158,33 @@ def test_doubt_before_any_answer_asks_anew_and_says_again_what_the_client_said()
     assert bench.asked == 2
     assert bench.gate.decided("legacy", 17.0) == [ToServer(1, ASKED)]
     assert [core.era for core in bench.cores] == ["dual", "legacy"]
+
+
+def test_doubt_counts_a_client_that_began_to_speak_after_the_verdict_too():
+    bench = Bench()
+    bench.gate.decided("dual", 1.0)
+    bench.gate.from_client(ASKED, 2.0)
+    bench.gate.doubted("it is silent", 16.0)
+    assert bench.gate.decided("legacy", 17.0) == [ToServer(1, ASKED)]
+
+
+def test_doubt_about_a_server_that_was_told_more_than_is_kept_ends_the_bridge(monkeypatch):
+    monkeypatch.setattr(gate, "_HELD", 2 * len(NOTE))
+    bench = Bench()
+    bench.gate.decided("dual", 1.0)
+    for _ in range(3):
+        bench.gate.from_client(NOTE, 2.0)
+    assert bench.gate.doubted("it is silent", 16.0)[-1] == Finished(1)
+
+
+def test_doubt_after_an_error_asks_anew_and_answers_nobody_twice():
+    bench = Bench()
+    bench.gate.from_client(ASKED, 1.0)
+    bench.gate.decided("dual", 1.0)
+    bench.gate.from_client(ASKED.replace(b":1,", b":2,"), 1.0)
+    bench.gate.from_server(1, b'{"id":1,"error":{"code":-32603}}', 2.0)
+    bench.gate.doubted("it speaks otherwise", 16.0)
+    assert bench.gate.decided("legacy", 17.0) == [ToServer(1, ASKED.replace(b":1,", b":2,"))]
 
 
 def test_doubt_does_not_carry_out_a_call_a_second_time():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 
 import pytest
@@ -128,14 +129,19 @@ def test_requests_over_http_are_answered_502_while_the_server_is_down(far, serve
 
 
 def test_connection_that_the_server_closes_after_each_answer_is_not_used_again(far, wrap):
+    closed = threading.Semaphore(0)
+
     async def closing(request: Request, wire: Wire) -> None:
         await wire.json(content(request, "once"))
         wire.close()
+        await wire.writer.wait_closed()
+        closed.release()
 
     server = far(modern(once=closing))
     bridge = wrap(server.url())
     for _ in range(10):
         assert bridge.said(bridge.call("once")) == "once"
+        assert closed.acquire(timeout=20)  # a request that crosses the end of its connection would be lost with it
     assert len(server.of("tools/call")) == 10
 
 

@@ -43,7 +43,7 @@ class Gate:
         self._size = 0
         self._asking = False
         self._closed = False
-        self._said: list[bytes] = []  # all that the client said, until the server has answered anything of it
+        self._said: list[bytes] | None = []  # all that the client said; None once the server has answered any of it, or it is too much
         self._sessions: set[int] = set()
         self._timers: set[str] = set()
         self._is_over = False
@@ -63,7 +63,7 @@ class Gate:
         self._asking = False
         core = self._core = self._make(era)
         out = core.start(now)
-        held, self._held, self._size = self._held, [], 0
+        held, self._held = self._held, []
         self._said = list(held)
         for line in held:
             out += core.from_client(line, now)
@@ -81,7 +81,7 @@ class Gate:
         if core is None or self._closed:
             return []
         told = Log(WARNING, f"the server may be of another era than it seemed: {why}")
-        if not self._said:
+        if self._said is None:
             self._closed = self._is_over = True
             return [told, *self._seen(core.client_closed(now))]
         out: list[Effect] = [told, *map(CancelTimer, self._timers), *map(CloseSession, self._sessions)]
@@ -99,15 +99,23 @@ class Gate:
         """What goes out, as far as it has to be known."""
         for number, effect in enumerate(effects):
             kind = type(effect)
-            if kind is ToClient and effect.kind == RESULT:  # type: ignore[union-attr]
-                self._said = []
-            elif self._said and kind is OpenSession:
+            if kind is ToClient and self._said is not None:
+                self._answered(effect)  # type: ignore[arg-type]
+            elif self._said is not None and kind is OpenSession:
                 self._sessions.add(effect.session)  # type: ignore[union-attr]
-            elif self._said and kind is SetTimer:
+            elif self._said is not None and kind is SetTimer:
                 self._timers.add(effect.key)  # type: ignore[union-attr]
             elif kind is Finished and self._is_over:
                 effects[number] = Finished(1)
         return effects
+
+    def _answered(self, effect: ToClient) -> None:
+        """A result shows what the server is, an error does not; but who has had one is not answered twice."""
+        if effect.kind == RESULT:
+            self._said = None
+        elif effect.kind == FAILURE and effect.owner is not None and self._said is not None:
+            key = frame.id_key(effect.owner)
+            self._said = [line for line in self._said if key not in _ids_of(line)]
 
     def undecided(self, refusal: Refusal, now: float) -> list[Effect]:
         """It could not be found out: everybody who waits is told ``refusal``."""
@@ -131,8 +139,7 @@ class Gate:
     def from_client(self, line: bytes, now: float) -> list[Effect]:
         """A line of the client's."""
         if self._core is not None:
-            if self._said:
-                self._said.append(line)
+            self._remember(line)
             return self._seen(self._core.from_client(line, now))
         self._held.append(line)
         self._size += len(line)
@@ -140,6 +147,13 @@ class Gate:
             return self._refuse(errors.server_fault("The server's era is not known yet, and too much waits for it"))
         self._begin()
         return []
+
+    def _remember(self, line: bytes) -> None:
+        if self._said is not None:
+            self._said.append(line)
+            self._size += len(line)
+            if self._size > _HELD:
+                self._said = None
 
     def client_too_long(self, head: bytes, size: int, now: float) -> list[Effect]:
         """A line of the client's was skipped."""
@@ -175,6 +189,11 @@ class Gate:
         if self._core is not None:
             return self._seen(self._core.on_timer(key, now))
         return self.undecided(errors.shutting_down(self._drain_timeout), now) if key == _DRAIN else []
+
+
+def _ids_of(line: bytes) -> list[bytes]:
+    message = frame.parse(line)
+    return [frame.id_key(item.id) for item in (message if isinstance(message, list) else [message]) if isinstance(item, frame.Request)]
 
 
 def _is_call(line: bytes) -> bool:

@@ -18,7 +18,7 @@ from dragoman import errors, frame
 from dragoman.bridge import effects
 from dragoman.bridge.broken import ids_in, is_call, looks_like_frame, shown
 from dragoman.bridge.context import Context
-from dragoman.bridge.effects import NOTE, RESULT
+from dragoman.bridge.effects import FAILURE, NOTE, RESULT
 from dragoman.errors import Refusal
 from dragoman_specs.names import META_MODERN, META_PROTOCOL_VERSION
 from dragoman_specs.version import LATEST_LEGACY, Era, Version, parse
@@ -98,8 +98,9 @@ class Relay:
         about = self._context.about
         self._told(message, _clean(line) + b"\n", answered, None if about is None else frame.id_key(about))
 
-    def _to_client(self, _message: frame.Frame | list[frame.Frame], line: bytes, answered: bytes | None, _about: bytes | None) -> None:
-        self._context.to_client(line, answered, NOTE if answered is None else RESULT)
+    def _to_client(self, message: frame.Frame | list[frame.Frame], line: bytes, answered: bytes | None, _about: bytes | None) -> None:
+        kind = NOTE if answered is None else FAILURE if isinstance(message, frame.Failure) else RESULT
+        self._context.to_client(line, answered, kind)
 
     def _handshake(self, answer: frame.Result | frame.Failure) -> None:
         if isinstance(answer, frame.Failure):
