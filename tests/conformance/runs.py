@@ -1,8 +1,9 @@
 """What is measured under which requirements, and which required scenarios fail rightly.
 
 A run of the server leg is a server of ``tests`` with its arguments, behind ``dragoman serve``: the push server where nothing is said, and
-reached by its URL where ``by_url`` is set. A run of the client leg is a plain host of the legacy era, whose server is ``dragoman wrap``
-with the URL of the suite's own server; its arguments are options of ``dragoman wrap``.
+reached by its URL where ``by_url`` is set; or a server on the library that is called itself, where ``direct`` is set. A run of the client
+leg is a plain host of the legacy era, whose server is ``dragoman wrap`` with the URL of the suite's own server; its arguments are options
+of ``dragoman wrap``.
 
 ``fails`` names the required scenarios that cannot be passed, with the reason; everything else must pass, and where ``fails`` is empty
 without a warning and with nothing skipped, but for the scenarios of ``skips``. What each check says is in ``expected/<name>.json``.
@@ -25,11 +26,13 @@ class Run(NamedTuple):
     by_url: bool = False
     leg: str = "server"
     skips: frozenset[str] = frozenset()
+    direct: bool = False
 
     def subject(self) -> str:
         """What is measured, in words."""
         what = ("client_stdio.py", "dragoman wrap") if self.leg == "client" else (self.server,)
-        return " ".join((*what, *self.arguments)) + (" by its URL" if self.by_url else "")
+        how = " by its URL" if self.by_url else " with nothing before it" if self.direct else ""
+        return " ".join((*what, *self.arguments)) + how
 
 
 MODERN, LEGACY = "2026-07-28", "2025-11-25"
@@ -67,6 +70,9 @@ RUNS = (
     Run("http-modern-only-legacy", LEGACY, ("--strict",), server="fixtures/modern_only_http.py", by_url=True),
     Run("ts-modern-only-modern", MODERN, server="ts_server/server.mjs", by_url=True),
     Run("ts-modern-only-legacy", LEGACY, server="ts_server/server.mjs", by_url=True),
+    # A server on the library, which is a server of all revisions by itself.
+    Run("library-modern", MODERN, server="fixtures/library_server.py", direct=True),
+    Run("library-legacy", LEGACY, server="fixtures/library_server.py", direct=True),
     # The fields of initialize are among those looked at, and a server of 2026-07-28 is never sent one.
     Run("client-modern", MODERN, leg="client", skips=frozenset({"http-standard-headers"})),
     Run("client-legacy", LEGACY, leg="client"),

@@ -1,7 +1,7 @@
-"""The server leg: the suite is the client, and calls ``dragoman serve`` with a server of ours behind it.
+"""The server leg: the suite is the client, and calls ``dragoman serve`` with a server of ours behind it, or a server on the library.
 
-The server is started by dragoman and spoken to over its stdio, or, where the run says so, it listens on a port of its own and dragoman
-is given its URL. All are started on free ports and ended by SIGTERM; how they end is a part of the run.
+A server behind the bridge is started by it and spoken to over its stdio, or, where the run says so, it listens on a port of its own and
+dragoman is given its URL. All are started on free ports and ended by SIGTERM; how they end is a part of the run.
 """
 
 from __future__ import annotations
@@ -17,11 +17,13 @@ from pathlib import Path
 from runs import Run
 from suite import ROOT, TESTS, Broken, call, node
 
-LISTENING = "dragoman: listening on "
+LISTENING, LISTENING_ITSELF = "dragoman: listening on ", "listening on "
 FAULTS = ("Traceback", "was shown a modern word", "was shown a legacy word", "got a response to nothing")
 START, STOP = 30.0, 20.0
 ENDED = 128 + signal.SIGTERM
 """Its exit status after an orderly end by SIGTERM."""
+HOST_ENDED = -signal.SIGTERM
+"""The same of uvicorn: after an orderly end it lets the signal have its way."""
 
 
 class Started:
@@ -71,9 +73,14 @@ class Started:
 
 @contextlib.contextmanager
 def behind(run: Run, wrong: list[str]) -> Iterator[list[str]]:
-    """What to tell ``dragoman serve`` of its server: the command, or the URL of the one that was started."""
+    """What to tell ``dragoman serve`` of its server: the command, or the URL of the one that was started; what is called directly is the
+    command itself.
+    """
     runs_it = node() if run.server.endswith(".mjs") else sys.executable
     command = [runs_it, str(TESTS / run.server), *run.arguments]
+    if run.direct:
+        yield command
+        return
     if not run.by_url:
         yield ["--", *command]
         return
@@ -86,17 +93,24 @@ def behind(run: Run, wrong: list[str]) -> Iterator[list[str]]:
         wrong += server.stop()
 
 
+def called(run: Run, server: list[str]) -> Started:
+    """What the suite calls."""
+    if run.direct:
+        return Started(run.server, server, LISTENING_ITSELF, "stderr", (HOST_ENDED,))
+    command = [sys.executable, "-m", "dragoman", "serve", "--port", "0", *server]
+    return Started("dragoman serve", command, LISTENING, "stderr", (ENDED,))
+
+
 def measure(run: Run, folder: Path) -> list[str]:
     """Carry out one run; the answer is what was wrong beside the checks."""
     wrong: list[str] = []
     with behind(run, wrong) as server:
-        command = [sys.executable, "-m", "dragoman", "serve", "--port", "0", *server]
-        bridge = Started("dragoman serve", command, LISTENING, "stderr", (ENDED,))
+        face = called(run, server)
         try:
             with (folder / "suite.txt").open("w", encoding="utf-8") as said:
                 # Its exit status is 1 where a required scenario fails, which some runs expect; what counts is what it wrote.
-                call(["server", "--url", bridge.url(), "--requirements", run.requirements], folder, said)
+                call(["server", "--url", face.url(), "--requirements", run.requirements], folder, said)
         finally:
-            wrong += bridge.stop()
-            (folder / "bridge.txt").write_text(bridge.words(), encoding="utf-8")
+            wrong += face.stop()
+            (folder / "bridge.txt").write_text(face.words(), encoding="utf-8")
     return wrong

@@ -296,7 +296,6 @@ def test_error_is_relayed_as_it_is(talk: Lowered, code: int) -> None:
     ("code", "data"),
     [
         (-32020, None),
-        (-32021, {"requiredCapabilities": {"sampling": {}}}),
         (-32022, {"supported": ["2027-01-01"], "requested": "2026-07-28"}),
     ],
 )
@@ -305,6 +304,27 @@ def test_error_in_words_of_the_modern_revision_is_told_in_others(talk: Lowered, 
     talk.reply_error("tools/call", code, "why it is so", data)
     assert talk.error_of(1)["code"] == -32603
     assert "why it is so" in talk.error_of(1)["message"]
+
+
+def test_tool_that_needs_what_the_client_lacks_is_a_tool_error(talk: Lowered) -> None:
+    talk.run(id=1)
+    talk.reply_error("tools/call", -32021, "ask it", {"requiredCapabilities": {"sampling": {"tools": {}}, "elicitation": {}}})
+    text = "This tool cannot be used with this client, which lacks sampling, elicitation: ask it"
+    assert talk.result_of(1) == {"content": [{"type": "text", "text": text}], "isError": True}
+
+
+@pytest.mark.parametrize("data", [None, {}, {"requiredCapabilities": []}])
+def test_tool_that_needs_it_and_does_not_say_what_is_a_tool_error_too(talk: Lowered, data: Any) -> None:
+    talk.run(id=1)
+    talk.reply_error("tools/call", -32021, "no", data)
+    assert talk.result_of(1)["content"][0]["text"] == "This tool cannot be used with this client: no"
+
+
+def test_prompt_that_needs_what_the_client_lacks_is_an_error(talk: Lowered) -> None:
+    talk.request("prompts/get", {"name": "p"}, id=1)
+    talk.reply_error("prompts/get", -32021, "ask it", {"requiredCapabilities": {"sampling": {}}})
+    assert talk.error_of(1)["code"] == -32603
+    assert "ask it" in talk.error_of(1)["message"]
 
 
 @pytest.mark.parametrize(

@@ -135,9 +135,9 @@ class Context:
         """Send a notification that belongs to a client's request."""
         self._out.append(ToClient(frame.notification(method, params), client_id))
 
-    def to_server(self, session: int, line: bytes) -> None:
-        """Send a finished line to a server."""
-        self._out.append(ToServer(session, line))
+    def to_server(self, session: int, line: bytes, owner: bytes | None = None) -> None:
+        """Send a finished line to a server; ``owner``: on behalf of which request of a client's."""
+        self._out.append(ToServer(session, line, owner))
 
     def refuse(self, client_id: bytes | None, refusal: Refusal) -> None:
         """Answer a client's request with an error."""

@@ -21,6 +21,7 @@ from dragoman.bridge.down_calls import PACE, ROUNDS, Asked, DownCall
 from dragoman.bridge.ids import number_of
 from dragoman.bridge.questions import Question, invalid_answer, missing_capability, read_question
 from dragoman_specs.methods import ASKS
+from dragoman_specs.names import MISSING_CLIENT_CAPABILITY
 from dragoman_specs.version import Version
 
 if TYPE_CHECKING:
@@ -133,6 +134,16 @@ class DownQuestions:
             for elicitation_id in call.opened:
                 params = frame.encode({"elicitationId": elicitation_id})
                 self._bridge.client.tell("notifications/elicitation/complete", params, call.client_id)
+
+    def lacking(self, call: DownCall, error: Raw) -> bool:
+        """A tool needs what the client cannot do (-32021): for the model to read, since older revisions have no error for it."""
+        members = frame.members(error) or {}
+        if call.method != "tools/call" or bytes(members.get("code", _NULL)) != b"%d" % MISSING_CLIENT_CAPABILITY:
+            return False
+        needed = frame.members((frame.members(members.get("data")) or {}).get("requiredCapabilities")) or {}
+        names = f", which lacks {', '.join(needed)}" if needed else ""
+        self._refuse(call, f"This tool cannot be used with this client{names}: {frame.text(members.get('message')) or 'it says no more'}")
+        return True
 
     def end(self, call: DownCall, why: str) -> None:
         """The call ends without the answers."""

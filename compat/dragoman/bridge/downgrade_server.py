@@ -284,6 +284,8 @@ class DowngradeServer:
 
     def _call_answered(self, call: DownCall, answer: Answer) -> None:
         if isinstance(answer, frame.Failure):
+            if self._questions.lacking(call, answer.error):
+                return
             shaped = downchain.error_to_legacy(answer.error, self._crossing(call))
             self.finish(call, "error", shaped.parts, shaped.losses)
             return

@@ -29,10 +29,14 @@ class ToClient(Struct, frozen=True, gc=False):
 
 
 class ToServer(Struct, frozen=True, gc=False):
-    """Write ``data`` (one frame, newline included) to the server behind ``session``."""
+    """Write ``data`` (one frame, newline included) to the server behind ``session``.
+
+    ``owner`` is the id, as the core was given it, of the client's request that it carries on, where that is known to matter.
+    """
 
     session: int
     data: bytes
+    owner: bytes | None = None
 
 
 class OpenSession(Struct, frozen=True, gc=False):

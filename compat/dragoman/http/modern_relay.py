@@ -131,7 +131,7 @@ class ModernRelay:
         self._by_client[request.id] = wire_id
         if request.method != _LISTEN:
             self._patience.begin(wire_id)
-        self._context.to_server(session, frame.request(b"%d" % wire_id, request.method, bytes(params)))
+        self._context.to_server(session, frame.request(b"%d" % wire_id, request.method, bytes(params)), request.id)
 
     def _open(self) -> int:
         if self.number is None:

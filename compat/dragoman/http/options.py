@@ -8,6 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 ISOLATIONS = ("principal", "session", "shared")
+OPEN = "open"
+"""Of the library alone: like "principal", but whoever shows nothing is served wherever he calls from, since such a server keeps no state of
+a caller.
+"""
 
 
 class HttpOptions:

@@ -11,7 +11,7 @@ import re
 from hashlib import sha256
 
 from dragoman import errors
-from dragoman.http.options import HttpOptions
+from dragoman.http.options import OPEN, HttpOptions
 from dragoman.http.rejection import Rejection, rpc
 from dragoman.http.request import Fields
 
@@ -24,6 +24,7 @@ class Principals:
 
     def __init__(self, http: HttpOptions) -> None:
         self._shared = http.isolation == "shared"
+        self._open = http.isolation == OPEN
         if http.principal_header is not None and _TOKEN.fullmatch(http.principal_header) is None:
             raise ValueError(f"--principal-header (principal_header) must be the name of a header field, not {http.principal_header!r}")
         self._field = None if http.principal_header is None else http.principal_header.lower().encode()
@@ -37,6 +38,8 @@ class Principals:
             if self._field is not None and self._field in fields.repeated:
                 return _refused(f"the {self._field.decode()} header stands more than once")
             return sha256(value).digest()
+        if self._open:
+            return ANONYMOUS
         if self._field is not None:
             return _refused(f"the proxy in front must name the caller in the {self._field.decode()} header")
         if local:

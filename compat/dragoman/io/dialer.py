@@ -9,8 +9,9 @@ from dragoman.bridge.era import MODERN
 from dragoman.io.caller import NOBODY, Caller
 
 if TYPE_CHECKING:
-    from dragoman.io.http_child import Link, RemoteChild, RemoteHouse
+    from dragoman.io.http_child import RemoteChild
     from dragoman.io.http_settings import Who
+    from dragoman.io.link import Link, RemoteHouse
     from dragoman.io.process import Process
     from dragoman.io.remote_server import RemoteServer
 

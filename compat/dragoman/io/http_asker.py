@@ -13,7 +13,8 @@ import aiohttp
 from msgspec import Struct
 
 from dragoman.bridge.diagnosis import message_of
-from dragoman.io.http_client import HttpClient, HttpTrouble, fields_of, trouble_of
+from dragoman.io.exchanges import Exchanges, Response
+from dragoman.io.http_client import HttpTrouble, fields_of, trouble_of
 from dragoman.io.http_settings import Credentials
 from dragoman.remote.effects import SILENT
 from dragoman.remote.sse_reader import Event, SseReader
@@ -96,7 +97,7 @@ class _Forgiving:
 class ClientAsker:
     """Asks the server behind ``client``; no answer takes longer than ``patience`` seconds."""
 
-    def __init__(self, client: HttpClient, run: Run, patience: float) -> None:
+    def __init__(self, client: Exchanges, run: Run, patience: float) -> None:
         self.remarks: list[str] = []
         client.on_redirect = self.remarks.append
         self._client = client
@@ -158,11 +159,11 @@ class ClientAsker:
             return Streamed(response.status, fields, endpoint, await _response_in(events))
 
 
-def _is_stream(response: aiohttp.ClientResponse) -> bool:
-    return response.headers.get("content-type", "").lower().startswith("text/event-stream")
+def _is_stream(response: Response) -> bool:
+    return str(response.headers.get("content-type", "")).lower().startswith("text/event-stream")
 
 
-async def _events(response: aiohttp.ClientResponse) -> AsyncIterator[Event]:
+async def _events(response: Response) -> AsyncIterator[Event]:
     reader = SseReader(_MOST_OF_EVENT)
     async for chunk in response.content.iter_any():
         for event in reader.feed(chunk):
@@ -177,7 +178,7 @@ async def _response_in(events: AsyncIterator[Event]) -> bytes:
     return b""
 
 
-async def _beginning(response: aiohttp.ClientResponse) -> bytes:
+async def _beginning(response: Response) -> bytes:
     pieces = bytearray()
     async for chunk in response.content.iter_any():
         pieces += chunk

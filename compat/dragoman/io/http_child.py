@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any
 
 import aiohttp
 
 from dragoman.bridge.effects import ERROR, CancelTimer, Log, Loss, SetTimer
-from dragoman.io.http_client import HttpClient, HttpTrouble, fields_of, trouble_of
+from dragoman.io.exchanges import Exchanges
+from dragoman.io.http_client import HttpTrouble, fields_of, trouble_of
 from dragoman.io.http_settings import Who
+from dragoman.io.link import Link, NoOutlet, RemoteHouse
 from dragoman.remote.effects import UNSENT, Abort, Doubt, Finish, Heard, Lost, RemoteEffect, Send, Trouble
 from dragoman.remote.remote import Remote
 
@@ -28,43 +30,6 @@ _BREATH = 0.002
 Identity = Callable[[], Who]
 
 
-class Link(Protocol):
-    """Calls between the shell's thread and the loop's; each direction keeps its order."""
-
-    loop: asyncio.AbstractEventLoop
-
-    def into_loop(self, call: Callable[..., object], *arguments: object) -> None:
-        """Have the loop call it."""
-
-    def into_shell(self, call: Callable[..., object], *arguments: object) -> None:
-        """Have the shell call it, never at once."""
-
-
-class RemoteHouse(Protocol):
-    """What a remote server needs of the shell it lives in."""
-
-    def heard_remote(self, child: RemoteChild, line: bytes, about: bytes | None) -> None:
-        """A line of the server's, and the id of the request on whose stream it came."""
-
-    def told_remote(self, effect: Log | Loss) -> None:
-        """Something for the operator."""
-
-    def lost_remote(self, child: RemoteChild, reason: str) -> None:
-        """The server cannot answer any more. Said once, and not after ``close``."""
-
-
-class NoOutlet:
-    """There is no pipe: every message has a connection of its own."""
-
-    backlog = 0
-
-    def flush(self) -> None:
-        """Nothing waits."""
-
-    def abort(self) -> None:
-        """Nothing is held."""
-
-
 class RemoteChild:
     """One connection. Its methods are called in the shell's thread."""
 
@@ -72,7 +37,7 @@ class RemoteChild:
     due: float | None = None
 
     def __init__(
-        self, client: HttpClient, remote: Remote, house: RemoteHouse, link: Link, identity: Identity, on_doubt: Callable[[str], None]
+        self, client: Exchanges, remote: Remote, house: RemoteHouse, link: Link, identity: Identity, on_doubt: Callable[[str], None]
     ) -> None:
         self.session: int | None = None
         self.ended = False
@@ -137,12 +102,13 @@ class RemoteChild:
     def end(self) -> None:
         """Nothing is left of it."""
         self.ended = True
+        self._house.ended_remote()
 
 
 class _Net:
     """The part of a ``RemoteChild`` that lives in the loop."""
 
-    def __init__(self, client: HttpClient, remote: Remote, link: Link, child: RemoteChild, identity: Identity) -> None:
+    def __init__(self, client: Exchanges, remote: Remote, link: Link, child: RemoteChild, identity: Identity) -> None:
         self.may_read = asyncio.Event()
         self.may_read.set()
         self._told = 0  # bytes that were carried to the shell

@@ -23,6 +23,7 @@ import aiohttp
 from yarl import URL
 
 from dragoman import __version__
+from dragoman.io.exchanges import Response
 from dragoman.io.http_settings import Credentials, HttpSettings, Unusable, Who
 from dragoman.io.limits import requests_at_once
 from dragoman.remote.effects import BROKEN, NO_CREDENTIALS, SILENT, UNSENT, Trouble
@@ -237,7 +238,7 @@ class HttpClient:
         return self._proxies[key]
 
 
-def fields_of(response: aiohttp.ClientResponse) -> dict[str, str]:
+def fields_of(response: Response) -> dict[str, str]:
     """The fields of an answer, names in lower case; of several of one name all values."""
     fields: dict[str, str] = {}
     for name, value in response.headers.items():

@@ -15,7 +15,8 @@ from msgspec import Raw, Struct
 from dragoman import frame
 from dragoman.bridge.era import LEGACY, OWN_INFO, discover_params
 from dragoman.http.remote import UNKNOWN, Verdict, judge_answer, no_answer
-from dragoman.io.http_client import HttpClient, HttpTrouble, fields_of, trouble_of
+from dragoman.io.exchanges import Exchanges, Response
+from dragoman.io.http_client import HttpTrouble, fields_of, trouble_of
 from dragoman.io.http_settings import Who
 from dragoman.remote import troubles
 from dragoman.remote.effects import SILENT, UNSENT, Trouble
@@ -39,7 +40,7 @@ class Answer(Struct, frozen=True):
     body: bytes
 
 
-async def ask(client: HttpClient, method: str, headers: dict[str, str], body: bytes, who: Who | None, patience: float) -> Answer:
+async def ask(client: Exchanges, method: str, headers: dict[str, str], body: bytes, who: Who | None, patience: float) -> Answer:
     """One request and what is needed of its answer. Raises ``HttpTrouble``."""
     try:
         async with client.exchange(method, headers, body, who=who, patience=patience) as response, asyncio.timeout(patience):
@@ -51,7 +52,7 @@ async def ask(client: HttpClient, method: str, headers: dict[str, str], body: by
         raise HttpTrouble(trouble_of(fault)) from None
 
 
-async def _first_answer(response: aiohttp.ClientResponse) -> bytes:
+async def _first_answer(response: Response) -> bytes:
     reader = SseReader(_ENOUGH)
     async for chunk in response.content.iter_any():
         for event in reader.feed(chunk):
@@ -60,7 +61,7 @@ async def _first_answer(response: aiohttp.ClientResponse) -> bytes:
     return b""
 
 
-async def _beginning(response: aiohttp.ClientResponse) -> bytes:
+async def _beginning(response: Response) -> bytes:
     pieces: list[bytes] = []
     size = 0
     async for chunk in response.content.iter_any():
@@ -77,7 +78,7 @@ def discover_request() -> tuple[dict[str, str], bytes]:
     return headers, frame.request(_ID, "server/discover", discover_params())[:-1]
 
 
-async def detect(client: HttpClient, who: Who | None = None, patience: float = PATIENCE, *, doubtful: bool = False) -> Verdict:
+async def detect(client: Exchanges, who: Who | None = None, patience: float = PATIENCE, *, doubtful: bool = False) -> Verdict:
     """The verdict on the server behind ``client``; ``patience`` is for each of its answers, in seconds.
 
     ``doubtful``: a verdict before has proved wrong, so that a handshake that is accepted counts for more than words.
@@ -111,14 +112,14 @@ async def detect(client: HttpClient, who: Who | None = None, patience: float = P
     return verdict
 
 
-async def _has_token(client: HttpClient, who: Who | None) -> bool:
+async def _has_token(client: Exchanges, who: Who | None) -> bool:
     if who is not None and who.authorization is not None:
         return True
     credentials = client.credentials if who is None else who.credentials
     return credentials is not None and bool(await credentials.apply())
 
 
-async def _shown_in(client: HttpClient, refused: Verdict, who: Who | None, patience: float) -> Verdict:
+async def _shown_in(client: Exchanges, refused: Verdict, who: Who | None, patience: float) -> Verdict:
     """The question was refused: whether the caller is, or only what was asked, a handshake tells."""
     if not client.settings.headers and not await _has_token(client, who):
         return refused
@@ -132,7 +133,7 @@ def _seconds(text: str) -> float | None:
     return float(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
 
 
-async def _greeted(client: HttpClient, who: Who | None, patience: float) -> bool:
+async def _greeted(client: Exchanges, who: Who | None, patience: float) -> bool:
     """Whether the server accepts a handshake; the session that this may begin is ended."""
     params = {"protocolVersion": str(LATEST_LEGACY), "capabilities": {}, "clientInfo": Raw(OWN_INFO)}
     try:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import asyncio
     from collections.abc import Coroutine
 
-    from dragoman.io.http_client import HttpClient
+    from dragoman.io.exchanges import Exchanges
     from dragoman.io.http_settings import Credentials, HttpSettings
 
 
@@ -68,16 +68,20 @@ class RemoteServer:
         self._make_credentials = credentials
         self._credentials: dict[str, Credentials | None] = {}
         self._on_redirect = on_redirect
-        self._client: HttpClient | None = None
+        self._client: Exchanges | None = None
+        self.make_client: Callable[[], Exchanges] = self._over_the_network
 
-    def client(self) -> HttpClient:
+    def client(self) -> Exchanges:
         """The HTTP client, in the loop."""
         if self._client is None:
-            from dragoman.io.http_client import HttpClient
-
-            self._client = HttpClient(self.settings, self.credentials(""))
+            self._client = self.make_client()
             self._client.on_redirect = self._on_redirect
         return self._client
+
+    def _over_the_network(self) -> Exchanges:
+        from dragoman.io.http_client import HttpClient
+
+        return HttpClient(self.settings, self.credentials(""))
 
     def credentials(self, principal: str) -> Credentials | None:
         """Who we are at the server when we act for a principal ("": for whoever runs us), in the loop."""

@@ -37,7 +37,6 @@ from dragoman.bridge.effects import (
 from dragoman.io.child import EXIT_WAIT, TICK, Child
 from dragoman.io.command import CannotStart
 from dragoman.io.events import Events
-from dragoman.io.launcher import Launcher
 from dragoman.io.lines import LineSplitter, TooLong
 from dragoman.io.log import Log
 from dragoman.io.outlet import HIGH_WATER, LOW_WATER
@@ -47,8 +46,8 @@ from dragoman.io.timers import Timers
 
 if TYPE_CHECKING:
     from dragoman.bridge.core import Core
-    from dragoman.io.dialer import Dialer
-    from dragoman.io.http_child import RemoteChild
+    from dragoman.io.link import Distant
+    from dragoman.io.opener import Opener
 
 _FLUSH_WAIT = 5.0  # at the end: how long the client may take nothing of what is queued for it
 _OWED = 4
@@ -62,7 +61,7 @@ class Shell:
     def __init__(
         self,
         core: Core,
-        launcher: Launcher | Dialer,
+        launcher: Opener,
         events: Events,
         log: Log,
         *,
@@ -85,8 +84,8 @@ class Shell:
         self._client.on_gone = self._client_gone
         self._splitter = LineSplitter(max_line)
         self._timers = Timers()
-        self._children: list[Child | RemoteChild] = []
-        self._sessions: dict[int, Child | RemoteChild] = {}
+        self._children: list[Child | Distant] = []
+        self._sessions: dict[int, Child | Distant] = {}
         self._failed: deque[tuple[int, str]] = deque()  # sessions that could not be started, to be told after this batch
         self._signals: list[int] = []
         self._closed = False  # the core knows that the client closed
@@ -245,7 +244,7 @@ class Shell:
         """A server ended, for the core."""
         self._gone(child, reason)
 
-    def _gone(self, child: Child | RemoteChild, reason: str) -> None:
+    def _gone(self, child: Child | Distant, reason: str) -> None:
         session = child.session
         child.close(self._grace)
         if session is not None and self._sessions.get(session) is child:
@@ -254,7 +253,7 @@ class Shell:
                 self._log.say(DEBUG, reason)
                 self._ask(self._core.session_lost, session, reason, monotonic())
 
-    def heard_remote(self, child: RemoteChild, line: bytes, about: bytes | None) -> None:
+    def heard_remote(self, child: Distant, line: bytes, about: bytes | None) -> None:
         """A line of a server behind a URL, for the core."""
         session = child.session
         if session is not None and self._status is None and self._sessions.get(session) is child:
@@ -264,9 +263,12 @@ class Shell:
         """What a connection has to say to the operator."""
         self._carriers[type(effect)](effect)
 
-    def lost_remote(self, child: RemoteChild, reason: str) -> None:
+    def lost_remote(self, child: Distant, reason: str) -> None:
         """A connection is over, for the core."""
         self._gone(child, reason)
+
+    def ended_remote(self) -> None:
+        """A connection has nothing left: the turn that hears of it forgets it."""
 
     def tell_core(self, method: Callable[..., list[Effect]], *arguments: object) -> None:
         """Something that the core waits for and that comes from neither side."""
@@ -335,7 +337,7 @@ class Shell:
             child.write(effect.data)
 
     def _open(self, effect: OpenSession) -> None:
-        child: Child | RemoteChild | None
+        child: Child | Distant | None
         child, self._spare = self._spare, None
         if child is None:
             try:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, MutableMapping
+from contextvars import Context
 from typing import Any
 
 from dragoman.http.effects import Begin, Chunk, End, Respond
@@ -39,9 +40,12 @@ class Answer:
         "asked",
         "begun",
         "complete",
+        "context",
         "left",
         "number",
+        "principal",
         "reading",
+        "scope",
         "since",
         "stalled",
     )
@@ -54,6 +58,9 @@ class Answer:
         self.begun = False  # it is a stream
         self.complete = False
         self.left = False
+        self.scope: Message = {}  # as the host gave it
+        self.principal: str | None = None  # who sent it, where the application knows
+        self.context: Context | None = None  # of the coroutine that serves it
         self.stalled = ""  # why it was given up
         self._pieces: deque[tuple[Piece, int]] = deque()
         self._queued = 0

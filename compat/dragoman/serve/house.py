@@ -25,7 +25,6 @@ from dragoman.http.effects import Begin, Chunk, End, HttpEffect, Respond
 from dragoman.http.rejection import Rejection, rpc
 from dragoman.http.request import HttpRequest
 from dragoman.io.command import CannotStart
-from dragoman.io.launcher import Launcher
 from dragoman.io.lines import TooLong
 from dragoman.io.log import Log
 from dragoman.io.timers import Timers
@@ -35,7 +34,7 @@ from dragoman.serve.servers import Servers
 from dragoman_specs.names import INTERNAL_ERROR
 
 if TYPE_CHECKING:
-    from dragoman.io.dialer import Dialer
+    from dragoman.io.opener import Opener
     from dragoman.serve.remote import Remote
 
 _LOOKS = 6  # in that time
@@ -86,7 +85,7 @@ class House:
 
     client_stall = 30.0  # a client that sends nothing of its body, or takes nothing of its answer, for so long is given up
 
-    def __init__(self, core: Core, launcher: Launcher | Dialer, log_level: int, max_line: int) -> None:
+    def __init__(self, core: Core, launcher: Opener, log_level: int, max_line: int) -> None:
         self.loop = asyncio.get_running_loop()
         self.ticks = 0
         self.finished = asyncio.Event()  # the core has nothing more to say
@@ -107,6 +106,7 @@ class House:
         self._ticking: asyncio.TimerHandle | None = None
         self._empty: asyncio.Future[None] | None = None
         self._closing = False
+        self.asking: Answer | None = None  # whose request is being carried on just now, where that is known
         self.remote: Remote | None = None  # a server behind a URL, until its era is known
         self._early: asyncio.Task[Any] | None = None
         self._carriers: dict[type[Any], Callable[[Any], None]] = {
@@ -114,7 +114,7 @@ class House:
             Begin: self._begin,
             Chunk: lambda effect: self._put(effect, len(effect.data), last=False),
             End: lambda effect: self._put(effect, 0, last=True),
-            ToServer: lambda effect: self.servers.write(effect.session, effect.data),
+            ToServer: self._to_server,
             OpenSession: self._open,
             CloseSession: lambda effect: self.servers.close(effect.session),
             SetTimer: lambda effect: self._timers.set(effect.key, effect.at),
@@ -147,7 +147,7 @@ class House:
         try:
             return self._core.head(request)
         except Exception as fault:  # noqa: BLE001 - a fault of ours must cost one request, not the others
-            self._internal("head", fault)
+            self.fault("head", fault)
             return internal_error(b"")
 
     def begin_anew(self) -> None:
@@ -165,7 +165,7 @@ class House:
         if self.finished.is_set():
             answer.put(_closed(answer.number), 0)
             answer.complete = True
-        elif not self._ask(self._core.request, answer.number, request, body, monotonic()):
+        elif not self._ask_for(answer, request, body):
             self._later.append(partial(self._leave, answer.number))
             self._fail(answer, body)
         elif answer.pending:
@@ -174,6 +174,22 @@ class House:
             self._new.append((answer, receive))
             if len(self._new) == 1:
                 self.loop.call_later(_QUICK, self._look, 0)
+
+    def _ask_for(self, answer: Answer, request: HttpRequest, body: bytes) -> bool:
+        self.asking = answer
+        try:
+            return self._ask(self._core.request, answer.number, request, body, monotonic())
+        finally:
+            self.asking = None
+
+    def _to_server(self, effect: ToServer) -> None:
+        owner = None if effect.owner is None or self.asking is not None else self._answers.get(int(effect.owner))
+        if owner is None or owner.context is None:
+            self.servers.write(effect.session, effect.data)
+            return
+        self.asking = owner  # it had to wait for something
+        owner.context.run(self.servers.write, effect.session, effect.data)
+        self.asking = None
 
     def release(self, answer: Answer) -> None:
         """The request has been served, or its client is gone."""
@@ -242,11 +258,12 @@ class House:
             for effect in method(*arguments):
                 carriers[type(effect)](effect)
         except Exception as fault:  # noqa: BLE001 - a fault of ours must cost one request, not the others
-            self._internal(method.__name__, fault)
+            self.fault(method.__name__, fault)
             return False
         return True
 
-    def _internal(self, where: str, fault: Exception) -> None:
+    def fault(self, where: str, fault: Exception) -> None:
+        """Something of ours has failed: for the operator."""
         self.log.say(ERROR, f"internal fault in {where}: {type(fault).__name__}: {fault}")
         self.log.trace()
         self.happened()

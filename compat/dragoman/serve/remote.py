@@ -8,45 +8,16 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Coroutine
-from typing import Any
+from collections.abc import Callable
 
 from dragoman import frame
 from dragoman.bridge.options import Options
 from dragoman.errors import Refusal
 from dragoman.http.rejection import Rejection, rpc
-from dragoman.http.remote import Verdict
 from dragoman.io.caller import NOBODY, Caller
 from dragoman.io.http_settings import Credentials, HttpSettings
 from dragoman.io.remote_server import RemoteServer
-
-
-class LoopLink:
-    """See ``io.http_child.Link``: there is one thread, so that calls into the loop happen at once."""
-
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self.loop = loop
-        self._tasks: set[asyncio.Task[Any]] = set()
-
-    def into_loop(self, call: Callable[..., object], *arguments: object) -> None:
-        """Call it."""
-        call(*arguments)
-
-    def into_shell(self, call: Callable[..., object], *arguments: object) -> None:
-        """Call it soon: the core is not to be asked while it is heard."""
-        self.loop.call_soon(call, *arguments)
-
-    def begin(self, coroutine: Coroutine[Any, Any, Verdict], then: Callable[[Verdict], object]) -> None:
-        """Run a coroutine beside everything else."""
-        task = self.loop.create_task(coroutine)
-        self._tasks.add(task)
-
-        def done(task: asyncio.Task[Verdict]) -> None:
-            self._tasks.discard(task)
-            if not task.cancelled():
-                then(task.result())
-
-        task.add_done_callback(done)
+from dragoman.serve.loop_link import LoopLink
 
 
 class Remote:

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Protocol
 from dragoman.bridge.effects import DEBUG, WARNING, Loss
 from dragoman.bridge.effects import Log as LogEffect
 from dragoman.io.child import EXIT_WAIT, Child
-from dragoman.io.launcher import Launcher
 from dragoman.io.lines import TooLong
 from dragoman.io.log import Log
 from dragoman.io.outlet import HIGH_WATER
@@ -23,8 +22,8 @@ from dragoman.io.process import Process
 from dragoman.serve.events import LoopEvents
 
 if TYPE_CHECKING:
-    from dragoman.io.dialer import Dialer
-    from dragoman.io.http_child import RemoteChild
+    from dragoman.io.link import Distant
+    from dragoman.io.opener import Opener
 
 STALL = 30.0  # a server that takes nothing of a full queue for so long is given up
 _MOST = 4 * HIGH_WATER  # and so is one that leaves so much waiting, beside one longest line
@@ -47,9 +46,7 @@ class Hearer(Protocol):
 class Servers:
     """Children by session, their descriptors in ``loop``, and the process that was started ahead of time."""
 
-    def __init__(
-        self, loop: AbstractEventLoop, launcher: Launcher | Dialer, hearer: Hearer, log: Log, events: LoopEvents, max_line: int
-    ) -> None:
+    def __init__(self, loop: AbstractEventLoop, launcher: Opener, hearer: Hearer, log: Log, events: LoopEvents, max_line: int) -> None:
         self.events = events
         self.stall = STALL
         self.grace = EXIT_WAIT
@@ -58,9 +55,9 @@ class Servers:
         self._hearer = hearer
         self._log = log
         self._max_line = max_line
-        self._children: list[Child | RemoteChild] = []
-        self._sessions: dict[int, Child | RemoteChild] = {}
-        self._pidfds: dict[Child | RemoteChild, int] = {}
+        self._children: list[Child | Distant] = []
+        self._sessions: dict[int, Child | Distant] = {}
+        self._pidfds: dict[Child | Distant, int] = {}
         self._spare: Child | None = None
         self._looked = 0.0
 
@@ -77,7 +74,7 @@ class Servers:
 
     def open(self, session: int) -> None:
         """Start a server for ``session``. Raises ``CannotStart``."""
-        child: Child | RemoteChild | None
+        child: Child | Distant | None
         child, self._spare = self._spare, None
         if child is None:
             child = self._launcher.child(self, self._max_line)
@@ -128,7 +125,8 @@ class Servers:
 
     def due(self) -> float | None:
         """When the first of them wants to be looked at."""
-        due = self._looked + _LOOK if len(self._pidfds) < len(self._children) else None
+        unwatched = any(isinstance(child, Child) and child not in self._pidfds for child in self._children)
+        due = self._looked + _LOOK if unwatched else None
         for child in self._children:
             if child.due is not None and (due is None or child.due < due):
                 due = child.due
@@ -157,7 +155,7 @@ class Servers:
         """A server's stderr, for ours."""
         self._log.forward(data)
 
-    def heard_remote(self, child: RemoteChild, line: bytes, about: bytes | None) -> None:
+    def heard_remote(self, child: Distant, line: bytes, about: bytes | None) -> None:
         """A line of a server behind a URL."""
         session = child.session
         if session is not None and self._sessions.get(session) is child:
@@ -171,15 +169,19 @@ class Servers:
             self._log.say(effect.level, effect.text)
         self._hearer.happened()
 
-    def lost_remote(self, child: RemoteChild, reason: str) -> None:
+    def lost_remote(self, child: Distant, reason: str) -> None:
         """A connection is over."""
         self._gone(child, reason)
+
+    def ended_remote(self) -> None:
+        """A connection has nothing left."""
+        self._hearer.happened()
 
     def lost(self, child: Child, reason: str) -> None:
         """A server ended by itself."""
         self._gone(child, reason)
 
-    def _gone(self, child: Child | RemoteChild, reason: str) -> None:
+    def _gone(self, child: Child | Distant, reason: str) -> None:
         session = child.session
         child.close(self.grace)
         if session is not None and self._sessions.get(session) is child:
@@ -194,7 +196,7 @@ class Servers:
         self._watch(child)
         return child
 
-    def _watch(self, child: Child | RemoteChild) -> None:
+    def _watch(self, child: Child | Distant) -> None:
         self._children.append(child)
         if not isinstance(child, Child):
             return
@@ -215,7 +217,7 @@ class Servers:
         child.tick(monotonic())
         self._hearer.happened()
 
-    def _let_go(self, child: Child | RemoteChild) -> None:
+    def _let_go(self, child: Child | Distant) -> None:
         pidfd = self._pidfds.pop(child, None)
         if pidfd is not None:
             self._loop.remove_reader(pidfd)

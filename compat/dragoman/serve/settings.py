@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, TypedDict
 
 from dragoman.bridge.options import ERAS, Options
-from dragoman.http.options import ISOLATIONS, HttpOptions
+from dragoman.http.options import ISOLATIONS, OPEN, HttpOptions
 
 
 class Settings(TypedDict, total=False):
@@ -56,7 +56,7 @@ def split(settings: Settings) -> tuple[Options, HttpOptions]:
     http = HttpOptions(**{name: value for name, value in given.items() if name in HttpOptions.__slots__})
     if given.get("server_era", "auto") not in ERAS:
         raise ValueError(f"server_era is one of {', '.join(ERAS)}, not {given['server_era']!r}")
-    if http.isolation not in ISOLATIONS:
+    if http.isolation not in (*ISOLATIONS, OPEN):
         raise ValueError(f"isolation is one of {', '.join(ISOLATIONS)}, not {http.isolation!r}")
     _check_path(http)
     return Options(**{name: value for name, value in given.items() if name not in HttpOptions.__slots__}), http

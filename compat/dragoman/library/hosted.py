@@ -1,0 +1,163 @@
+"""A server of the library in the place of a server process: the bridge speaks to it in lines, as to any other.
+
+So whatever the bridge does for a server of 2026-07-28 alone it does for this one, and there is no second implementation of anything.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from contextvars import Context
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Raw
+
+from dragoman import frame
+from dragoman.errors import Refusal, server_fault
+from dragoman.io.link import NoOutlet
+from dragoman.library.request import Origin
+
+if TYPE_CHECKING:
+    from dragoman.io.link import Link, RemoteHouse
+    from dragoman.io.process import Process
+    from dragoman.library.runtime import Runtime
+
+_FAREWELL = 2.0
+_LEAST = 0.2  # what a handler may take for its end, however hurried ours is
+_NOWHERE = Origin()
+
+
+def nowhere() -> Origin:
+    """The origin of requests that came over stdio."""
+    return _NOWHERE
+
+
+class HostedChild:
+    """One connection to the server; its tasks live in the loop of ``link``. See ``io.http_child.RemoteChild``."""
+
+    pid = None
+    due: float | None = None
+
+    def __init__(self, runtime: Runtime, house: RemoteHouse, link: Link, origin: Callable[[], Origin]) -> None:
+        self.session: int | None = None
+        self.ended = False
+        self.outlet = NoOutlet()
+        self._runtime = runtime
+        self._house: Any = house
+        self._link = link
+        self._origin = origin
+        self._tasks: dict[bytes, asyncio.Task[None]] = {}
+        self._closing = False
+        self._loop_thread: int | None = None
+
+    def open(self, session: int) -> None:
+        """The core calls it ``session`` from now on."""
+        self.session = session
+
+    def write(self, data: bytes) -> None:
+        """One frame for the server."""
+        self._link.into_loop(self._take, data, self._origin())
+
+    def press(self, now: float, stall: float, most: int) -> None:
+        """Nothing is queued."""
+
+    def pause(self) -> None:
+        """What handlers say on the way is little."""
+
+    def resume(self) -> None:
+        """See ``pause``."""
+
+    def tick(self, now: float) -> None:
+        """Nothing happens by the clock of the shell."""
+
+    def close(self, grace: float = _FAREWELL) -> None:
+        """End every task; what it would still say is not heard."""
+        if not self._closing:
+            self._closing = True
+            self._link.into_loop(self._end, min(grace, _FAREWELL))
+
+    # -- in the loop
+
+    def _take(self, data: bytes, origin: Origin) -> None:
+        self._loop_thread = threading.get_ident()
+        message = frame.parse(data)
+        if isinstance(message, frame.Request):
+            key = frame.id_key(message.id)
+            task = self._link.loop.create_task(self._serve(message, origin))
+            self._tasks[key] = task
+            task.add_done_callback(lambda done: self._done(key, done))
+        elif isinstance(message, frame.Notification) and message.method == "notifications/cancelled":
+            target = bytes((frame.members(message.params) or {}).get("requestId", Raw(b"null")))
+            task_of = self._tasks.get(frame.id_key(target)) if frame.valid_id(target) else None
+            if task_of is not None:
+                task_of.cancel()
+
+    def _done(self, key: bytes, task: asyncio.Task[None]) -> None:
+        if self._tasks.get(key) is task:
+            del self._tasks[key]
+
+    async def _serve(self, request: frame.Request, origin: Origin) -> None:
+        def send(line: bytes) -> None:
+            if threading.get_ident() == self._loop_thread:
+                self._say(line, request.id)
+            else:  # a handler in a thread
+                self._link.loop.call_soon_threadsafe(self._say, line, request.id)
+
+        if not self._runtime.ready:
+            try:
+                await self._runtime.start()
+            except Exception as fault:
+                import logging
+
+                logging.getLogger("dragoman").exception("the server could not start")
+                refusal: Refusal = server_fault(f"The server could not start: {type(fault).__name__}")
+                send(frame.failure(request.id, refusal.encode()))
+                return
+        await self._runtime.dispatcher.serve(request, send, origin)
+
+    def _say(self, line: bytes, about: bytes) -> None:
+        # What follows is not this request's alone: it has nothing of the context that the request came with.
+        Context().run(self._link.into_shell, self._heard, line[:-1], about)
+
+    def _heard(self, line: bytes, about: bytes) -> None:
+        if not self._closing:
+            self._house.heard_remote(self, line, about)
+
+    def _end(self, grace: float) -> None:
+        tasks = list(self._tasks.values())
+        for task in tasks:
+            task.cancel()
+        self._link.loop.create_task(self._ended(tasks, grace))
+
+    async def _ended(self, tasks: list[asyncio.Task[None]], grace: float) -> None:
+        if tasks:
+            await asyncio.wait(tasks, timeout=max(grace, _LEAST))
+        self._link.into_shell(self._mark)
+
+    def _mark(self) -> None:
+        self.ended = True
+        self._house.ended_remote()
+
+
+class Hosting:
+    """Opens connections to a server of the library, as ``Launcher`` starts processes of a command."""
+
+    failed = False
+
+    def __init__(self, runtime: Runtime, link: Link, origin: Callable[[], Origin] = nowhere) -> None:
+        self.label: str = runtime.server.info["name"]
+        self._runtime = runtime
+        self._link = link
+        self._origin = origin
+
+    def prepared(self) -> Process | None:
+        """Nothing is started ahead of time."""
+        return None
+
+    def abandon(self) -> None:
+        """Nothing was."""
+
+    def child(self, house: RemoteHouse, max_line: int) -> HostedChild:
+        """A connection of its own."""
+        return HostedChild(self._runtime, house, self._link, self._origin)

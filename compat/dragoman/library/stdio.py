@@ -1,0 +1,61 @@
+"""A server of the library over stdin and stdout, for a client of any revision."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+
+from dragoman.bridge.effects import ERROR, WARNING
+from dragoman.bridge.face import DualFace
+from dragoman.bridge.options import Options
+from dragoman.io.events import default_events
+from dragoman.io.log import Log
+from dragoman.io.network import Network
+from dragoman.io.shell import Shell
+from dragoman.library.hosted import Hosting
+from dragoman.library.runtime import Runtime
+from dragoman.library.server import Server
+
+_MAX_LINE = 256 << 20
+
+
+def serve_stdio(server: Server, *, state_key_file: str | None = None, request_timeout: float | None = 600.0) -> int:
+    """Serve stdin and stdout until the client closes them or a signal asks for the end. Returns an exit status, for ``sys.exit``.
+
+    Handlers run in a thread with an event loop of its own. What they print goes to stderr, since stdout is the client's.
+    ``state_key_file``: see ``asgi``; ``request_timeout`` is for how many seconds a request may be worked on (None: no limit). Raises
+    ``KeyFileError``. Source: 2026-07-28 and 2025-11-25, basic/transports/stdio.
+    """
+    key = None
+    if state_key_file is not None:
+        from dragoman.io.keyfile import load_key
+
+        key = load_key(state_key_file)
+    client_out, printed = os.dup(1), sys.stdout
+    os.dup2(2, 1)  # whatever is printed, by libraries in C too
+    sys.stdout = sys.stderr
+    try:
+        return _serve(server, key, request_timeout, client_out)
+    finally:
+        sys.stdout = printed
+        os.dup2(client_out, 1)
+        os.close(client_out)
+
+
+def _serve(server: Server, key: bytes | None, request_timeout: float | None, client_out: int) -> int:
+    events = default_events()
+    log = Log(events.outlet(2, owned=False), WARNING)
+    network = Network(events)
+    options = Options(server_era="modern", command_label=str(server.info["name"]), request_timeout=request_timeout)
+    core = DualFace(options, os.urandom(8).hex(), os.urandom, time.time, key)
+    runtime = Runtime(server, key)
+    status = Shell(core, Hosting(runtime, network), events, log, max_line=_MAX_LINE, client_out=client_out).run()
+    try:
+        network.run(runtime.close())
+    except Exception as fault:  # noqa: BLE001 - the lifespan's own
+        log.say(ERROR, f"the server did not end in order: {type(fault).__name__}: {fault}")
+        status = status or 1
+    network.stop()
+    log.drain(events)
+    return status
