@@ -19,9 +19,9 @@ from relaybench.contenders import DRAGOMAN, Contender
 from relaybench.measures import MB, small
 from tiny_server import answer
 
-from dragoman.bridge.effects import ToClient, ToServer
-from dragoman.bridge.face import DualFace
-from dragoman.bridge.options import Options
+from dragoman.bridging.effects import ToClient, ToServer
+from dragoman.bridging.face import DualFace
+from dragoman.bridging.options import Options
 
 CLIENT = Contender(DRAGOMAN, [], modern=True)
 

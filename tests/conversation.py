@@ -18,9 +18,9 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from dragoman.bridge import effects
-from dragoman.bridge.face import DualFace
-from dragoman.bridge.options import Options
+from dragoman.bridging import effects
+from dragoman.bridging.face import DualFace
+from dragoman.bridging.options import Options
 
 if TYPE_CHECKING:
     from oracle import Oracle

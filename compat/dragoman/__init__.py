@@ -56,15 +56,17 @@ _PLACES = {
 }
 
 
-def __getattr__(name: str) -> object:
-    place = _PLACES.get(name)
-    if place is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
+if not TYPE_CHECKING:  # so that type checkers know the names that are none
 
-    found: object = getattr(import_module(f"dragoman.library.{place}"), name) if place else import_module(f"dragoman.library.{name}")
-    globals()[name] = found
-    return found
+    def __getattr__(name: str) -> object:
+        place = _PLACES.get(name)
+        if place is None:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from importlib import import_module
+
+        found: object = getattr(import_module(f"dragoman.library.{place}"), name) if place else import_module(f"dragoman.library.{name}")
+        globals()[name] = found
+        return found
 
 
 def __dir__() -> list[str]:

@@ -25,7 +25,7 @@ def test_module_holds_no_word_of_the_suite(path: Path) -> None:
 
 
 def test_there_is_something_to_look_at() -> None:
-    assert COMPAT / "dragoman" / "bridge" / "face.py" in set(COMPAT.rglob("*.py"))
+    assert COMPAT / "dragoman" / "bridging" / "face.py" in set(COMPAT.rglob("*.py"))
 
 
 @pytest.mark.parametrize(

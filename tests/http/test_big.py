@@ -10,8 +10,8 @@ from tests.http.clients import LegacyClient
 from tests.http.conftest import Serve
 from tests.http.web import Json
 
-from dragoman.bridge.effects import ToServer
-from dragoman.bridge.options import Options
+from dragoman.bridging.effects import ToServer
+from dragoman.bridging.options import Options
 from dragoman.http.effects import Chunk
 from dragoman.http.face import HttpFace
 from dragoman.http.options import HttpOptions

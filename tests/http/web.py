@@ -32,8 +32,8 @@ from tests.conversation import ALL_CAPABILITIES, META, MODERN, SERVER, _brief, _
 from tests.http.answer import Answer, read_event
 from tests.http.clients import LegacyClient
 
-from dragoman.bridge import effects
-from dragoman.bridge.options import Options
+from dragoman.bridging import effects
+from dragoman.bridging.options import Options
 from dragoman.http.effects import Begin, Chunk, End, HttpEffect, Respond
 from dragoman.http.face import HttpFace
 from dragoman.http.options import HttpOptions

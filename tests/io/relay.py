@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 
-from dragoman.bridge.effects import (
+from dragoman.bridging.effects import (
     DEBUG,
     WARNING,
     CancelTimer,
@@ -21,7 +21,7 @@ from dragoman.bridge.effects import (
     ToClient,
     ToServer,
 )
-from dragoman.bridge.effects import (
+from dragoman.bridging.effects import (
     Log as LogEffect,
 )
 from dragoman.io.events import Events, default_events

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 import pytest
 
-from dragoman.bridge.effects import DEBUG, ERROR, INFO, WARNING
+from dragoman.bridging.effects import DEBUG, ERROR, INFO, WARNING
 from dragoman.io.log import Log
 from dragoman.io.polled import PollEvents
 from dragoman.io.threaded import ThreadEvents

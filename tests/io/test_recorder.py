@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.io.relay import Relay
 
-from dragoman.bridge.effects import ERROR, Effect, Log, OpenSession, ToClient, ToServer
+from dragoman.bridging.effects import ERROR, Effect, Log, OpenSession, ToClient, ToServer
 from dragoman.io.recorder import Recorder
 
 FULL = Path("/dev/full")

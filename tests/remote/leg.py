@@ -25,8 +25,8 @@ import json
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from dragoman.bridge.effects import DEBUG, CancelTimer, Log, Loss, SetTimer
-from dragoman.bridge.era import LEGACY, MODERN
+from dragoman.bridging.effects import DEBUG, CancelTimer, Log, Loss, SetTimer
+from dragoman.bridging.era import LEGACY, MODERN
 from dragoman.remote.effects import BROKEN, Abort, Doubt, Finish, Heard, Lost, RemoteEffect, Send, Trouble
 from dragoman.remote.options import RemoteOptions
 from dragoman.remote.remote import Remote

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.remote.leg import HELLO, META, SERVER, Leg, ModernLeg, note, request, result, text
 
-from dragoman.bridge.era import LEGACY
+from dragoman.bridging.era import LEGACY
 from dragoman.remote.effects import BROKEN, SILENT, UNSENT
 
 METHODS = ["tools/call", "tools/list", "ping", "logging/setLevel", "resources/subscribe", "subscriptions/listen", "x/y"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.remote.leg import META, Leg, failure, result
 
-from dragoman.bridge.era import MODERN
+from dragoman.bridging.era import MODERN
 
 CALL = {"name": "a", "_meta": META}
 

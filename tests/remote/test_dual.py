@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.remote.leg import HELLO, META, Leg, failure, request, result
 
-from dragoman.bridge.era import DUAL
+from dragoman.bridging.era import DUAL
 
 
 def test_modern_client_is_served_without_a_question():

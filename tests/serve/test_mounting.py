@@ -172,7 +172,7 @@ def test_setting_that_cannot_be_used_is_told_at_once(settings, fault, text):
 
 
 def test_every_setting_of_the_core_and_the_face_can_be_given():
-    from dragoman.bridge.options import Options
+    from dragoman.bridging.options import Options
     from dragoman.http.options import HttpOptions
     from dragoman.serve.settings import Settings
 

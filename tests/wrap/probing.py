@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from dragoman.bridge.diagnosis import Diagnosis
+from dragoman.bridging.diagnosis import Diagnosis
 from dragoman.io.events import default_events
 from dragoman.io.http_asker import ClientAsker
 from dragoman.io.http_client import Credentials, HttpClient

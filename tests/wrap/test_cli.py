@@ -252,14 +252,14 @@ _OF_HTTP = ("dragoman.http", "dragoman.serve", "dragoman.remote", "dragoman.auth
 
 def test_nothing_of_http_is_imported_before_the_first_answer_over_stdin():
     modules = loaded(f"from dragoman.wrap.cli import main; main({['wrap', *server(repr('x'))]!r})", json.dumps(LIST).encode() + b"\n")
-    assert "dragoman.bridge.face" in modules
+    assert "dragoman.bridging.face" in modules
     assert [name for name in modules if name.startswith(_OF_HTTP)] == []
     assert modules & {"aiohttp", "asyncio", "h11", "http", "httptools", "logging", "socket", "uvicorn", "uvloop", "yarl"} == set()
 
 
 def test_nothing_slow_is_imported_before_the_first_answer():
     modules = loaded(f"from dragoman.wrap.cli import main; main({['wrap', *server(repr('x'))]!r})")
-    assert "dragoman.bridge.face" in modules
+    assert "dragoman.bridging.face" in modules
     slow = {
         "argparse",
         "asyncio",
@@ -285,7 +285,7 @@ def test_request_is_handled_without_slow_modules(request_):
     pytest.importorskip("typing_extensions")  # msgspec would import it
     code = f"from dragoman.wrap.cli import main; main({['wrap', *server(repr('x'))]!r})"
     modules = loaded(code, json.dumps(request_).encode() + b"\n")
-    assert {"msgspec", "dragoman.bridge.face"} <= modules
+    assert {"msgspec", "dragoman.bridging.face"} <= modules
     slow = {"argparse", "asyncio", "dataclasses", "inspect", "logging", "pydantic", "subprocess", "typing_extensions"}
     assert modules & slow == set()
 

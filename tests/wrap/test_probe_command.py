@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.bridge.diagnosis import Diagnosis, Step
+from dragoman.bridging.diagnosis import Diagnosis, Step
 from dragoman.io.events import default_events
 from dragoman.io.launcher import Launcher
 from dragoman.wrap.probe_command import Patience, ProcessTalk, diagnose_command

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.bridge.diagnosis import Diagnosis
+from dragoman.bridging.diagnosis import Diagnosis
 from dragoman.wrap.config import PROBE, Config, parse
 from dragoman.wrap.probe_plan import rows
 from dragoman.wrap.report import as_object, as_text

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import pytest
 from tests.wrap.probing import asking, diagnosed
 
-from dragoman.bridge.diagnosis import Diagnosis, Step
+from dragoman.bridging.diagnosis import Diagnosis, Step
 from dragoman.wrap.probe_url import diagnose_url, without_secrets
 
 ROOT = Path(__file__).parents[2]

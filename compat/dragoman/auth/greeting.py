@@ -18,7 +18,7 @@ from dragoman.auth.credentials import OAuth
 from dragoman.auth.errors import AuthError
 from dragoman.auth.settings import Settings
 from dragoman.auth.wire import Wire
-from dragoman.bridge.era import discover_params
+from dragoman.bridging.era import discover_params
 from dragoman_specs.version import LATEST_MODERN
 
 

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from msgspec import Raw, Struct
 
 from dragoman import errors, frame
-from dragoman.bridge.context import Context
+from dragoman.bridging.context import Context
 from dragoman.http.exchange import Exchange
 from dragoman.http.flights import Flight, Flights
 from dragoman.http.streams import Stream

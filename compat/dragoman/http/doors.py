@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from dragoman import errors, frame
-from dragoman.bridge.relay import legacy_offer
+from dragoman.bridging.relay import legacy_offer
 from dragoman.errors import Refusal
 from dragoman.http.effects import Begin, Chunk, End, Header, Headers, Respond
 from dragoman.http.exchange import Exchange

@@ -1,4 +1,4 @@
-"""What the HTTP core asks its shell to do, beside what every core asks (``dragoman.bridge.effects``).
+"""What the HTTP core asks its shell to do, beside what every core asks (``dragoman.bridging.effects``).
 
 Theory of operation: an exchange is one HTTP request and its answer, and its number is never used twice. The answer is either
 one ``Respond``, or ``Begin``, any number of ``Chunk`` and ``End``. After ``Respond``, ``End`` or the shell's word that the
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from dragoman.bridge.effects import CancelTimer, CloseSession, Finished, Log, Loss, OpenSession, SetTimer, ToServer
+from dragoman.bridging.effects import CancelTimer, CloseSession, Finished, Log, Loss, OpenSession, SetTimer, ToServer
 
 Header = tuple[bytes, bytes]
 Headers = tuple[Header, ...]

@@ -15,12 +15,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from dragoman import __version__, errors, frame
-from dragoman.bridge import effects
-from dragoman.bridge.context import Context
-from dragoman.bridge.effects import CancelTimer, CloseSession, Finished, OpenSession, SetTimer, ToClient
-from dragoman.bridge.ids import Ids
-from dragoman.bridge.options import LONGEST_DRAIN, Options
-from dragoman.bridge.sealing import AeadSealer
+from dragoman.bridging import effects
+from dragoman.bridging.context import Context
+from dragoman.bridging.effects import CancelTimer, CloseSession, Finished, OpenSession, SetTimer, ToClient
+from dragoman.bridging.ids import Ids
+from dragoman.bridging.options import LONGEST_DRAIN, Options
+from dragoman.bridging.sealing import AeadSealer
 from dragoman.http.doors import Doors
 from dragoman.http.effects import Begin, Chunk, End, HttpEffect, Respond
 from dragoman.http.exchange import BEATS, Exchange

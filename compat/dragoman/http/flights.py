@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator
 from msgspec import Raw, Struct
 
 from dragoman import frame
-from dragoman.bridge.context import Context
-from dragoman.bridge.ids import number_of
-from dragoman.bridge.patience import Patience
+from dragoman.bridging.context import Context
+from dragoman.bridging.ids import number_of
+from dragoman.bridging.patience import Patience
 from dragoman.http.streams import Stream
 
 

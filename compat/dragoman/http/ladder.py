@@ -13,8 +13,8 @@ from __future__ import annotations
 from msgspec import Raw, Struct
 
 from dragoman import errors, frame
-from dragoman.bridge.envelope import SUPPORTED, Envelope, EnvelopeReader, Unmarked
-from dragoman.bridge.relay import is_handshake
+from dragoman.bridging.envelope import SUPPORTED, Envelope, EnvelopeReader, Unmarked
+from dragoman.bridging.relay import is_handshake
 from dragoman.errors import Refusal
 from dragoman.http.headers import compare
 from dragoman.http.rejection import Rejection, rpc

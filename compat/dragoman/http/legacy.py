@@ -16,10 +16,10 @@ from collections.abc import Callable
 from msgspec import Raw
 
 from dragoman import errors, frame
-from dragoman.bridge import effects
-from dragoman.bridge.context import Context
-from dragoman.bridge.effects import NOTE, ToClient
-from dragoman.bridge.legacy_end import LegacyEnd
+from dragoman.bridging import effects
+from dragoman.bridging.context import Context
+from dragoman.bridging.effects import NOTE, ToClient
+from dragoman.bridging.legacy_end import LegacyEnd
 from dragoman.http.delivery import Delivery
 from dragoman.http.exchange import Exchange
 from dragoman.http.flights import Batch, Flight, Flights

@@ -9,7 +9,7 @@ from __future__ import annotations
 from msgspec import Raw
 
 from dragoman import frame
-from dragoman.bridge.ids import Ids
+from dragoman.bridging.ids import Ids
 
 
 class Memory:

@@ -14,13 +14,13 @@ from collections.abc import Callable
 from msgspec import Raw
 
 from dragoman import errors, frame
-from dragoman.bridge import effects
-from dragoman.bridge.effects import NOTE, RESULT, ToClient
-from dragoman.bridge.envelope import Envelope
-from dragoman.bridge.era import DUAL, MODERN
-from dragoman.bridge.session import FAILED, LOST, READY, Session
-from dragoman.bridge.tools import Lister, Tools
-from dragoman.bridge.upgrade_server import UpgradeServer
+from dragoman.bridging import effects
+from dragoman.bridging.effects import NOTE, RESULT, ToClient
+from dragoman.bridging.envelope import Envelope
+from dragoman.bridging.era import DUAL, MODERN
+from dragoman.bridging.session import FAILED, LOST, READY, Session
+from dragoman.bridging.tools import Lister, Tools
+from dragoman.bridging.upgrade_server import UpgradeServer
 from dragoman.http import sse
 from dragoman.http.exchange import Exchange
 from dragoman.http.modern_relay import ModernRelay

@@ -12,15 +12,15 @@ from collections.abc import Callable
 from msgspec import Raw, Struct
 
 from dragoman import errors, frame
-from dragoman.bridge import effects
-from dragoman.bridge.broken import ids_in, is_call, looks_like_frame, shown
-from dragoman.bridge.context import Context
-from dragoman.bridge.effects import RESULT
-from dragoman.bridge.era import discover_params
-from dragoman.bridge.ids import number_of
-from dragoman.bridge.patience import Patience
-from dragoman.bridge.session import LOST, READY, Waiter
-from dragoman.bridge.tools import Tools
+from dragoman.bridging import effects
+from dragoman.bridging.broken import ids_in, is_call, looks_like_frame, shown
+from dragoman.bridging.context import Context
+from dragoman.bridging.effects import RESULT
+from dragoman.bridging.era import discover_params
+from dragoman.bridging.ids import number_of
+from dragoman.bridging.patience import Patience
+from dragoman.bridging.session import LOST, READY, Waiter
+from dragoman.bridging.tools import Tools
 from dragoman.errors import Refusal
 from dragoman_specs.names import LOG_LEVELS, META_LOG_LEVEL, META_SUBSCRIPTION_ID, PROGRESS_TOKEN
 

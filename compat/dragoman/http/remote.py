@@ -10,7 +10,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from dragoman import frame
-from dragoman.bridge.era import LEGACY, MODERN, judge
+from dragoman.bridging.era import LEGACY, MODERN, judge
 
 UNKNOWN = "unknown"
 _REFUSED = (401, 403)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
-from dragoman.bridge.context import Context
-from dragoman.bridge.effects import CancelTimer, Effect, SetTimer, ToClient
-from dragoman.bridge.ids import Ids
-from dragoman.bridge.options import Options
-from dragoman.bridge.restarts import Restarts, Verdict
-from dragoman.bridge.sealing import Sealer
+from dragoman.bridging.context import Context
+from dragoman.bridging.effects import CancelTimer, Effect, SetTimer, ToClient
+from dragoman.bridging.ids import Ids
+from dragoman.bridging.options import Options
+from dragoman.bridging.restarts import Restarts, Verdict
+from dragoman.bridging.sealing import Sealer
 from dragoman.http.exchange import Exchange
 from dragoman.http.options import HttpOptions
 from dragoman.http.principals import ANONYMOUS, EVERYBODY

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from dragoman.bridge.era import MODERN
+from dragoman.bridging.era import MODERN
 from dragoman.io.caller import NOBODY, Caller
 
 if TYPE_CHECKING:

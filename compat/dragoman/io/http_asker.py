@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeVar
 import aiohttp
 from msgspec import Struct
 
-from dragoman.bridge.diagnosis import message_of
+from dragoman.bridging.diagnosis import message_of
 from dragoman.io.exchanges import Exchanges, Response
 from dragoman.io.http_client import HttpTrouble, fields_of, trouble_of
 from dragoman.io.http_settings import Credentials

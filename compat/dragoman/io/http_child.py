@@ -13,7 +13,7 @@ from typing import Any
 
 import aiohttp
 
-from dragoman.bridge.effects import ERROR, CancelTimer, Log, Loss, SetTimer
+from dragoman.bridging.effects import ERROR, CancelTimer, Log, Loss, SetTimer
 from dragoman.io.exchanges import Exchanges
 from dragoman.io.http_client import HttpTrouble, fields_of, trouble_of
 from dragoman.io.http_settings import Who

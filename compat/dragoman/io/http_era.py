@@ -13,7 +13,7 @@ import aiohttp
 from msgspec import Raw, Struct
 
 from dragoman import frame
-from dragoman.bridge.era import LEGACY, OWN_INFO, discover_params
+from dragoman.bridging.era import LEGACY, OWN_INFO, discover_params
 from dragoman.http.remote import UNKNOWN, Verdict, judge_answer, no_answer
 from dragoman.io.exchanges import Exchanges, Response
 from dragoman.io.http_client import HttpTrouble, fields_of, trouble_of

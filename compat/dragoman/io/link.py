@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
-from dragoman.bridge.effects import Log, Loss
+from dragoman.bridging.effects import Log, Loss
 
 if TYPE_CHECKING:
     import asyncio

@@ -9,7 +9,7 @@ from __future__ import annotations
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from dragoman.bridge.effects import DEBUG, ERROR, INFO, WARNING
+from dragoman.bridging.effects import DEBUG, ERROR, INFO, WARNING
 from dragoman.io.outlet import Outlet
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from __future__ import annotations
 from time import monotonic
 
 from dragoman import frame
-from dragoman.bridge.effects import INFO
-from dragoman.bridge.era import LEGACY, discover_params, judge
+from dragoman.bridging.effects import INFO
+from dragoman.bridging.era import LEGACY, discover_params, judge
 from dragoman.io.child import Child
 from dragoman.io.command import CannotStart
 from dragoman.io.events import Events

@@ -12,8 +12,8 @@ from typing import BinaryIO
 import msgspec
 from msgspec import Raw
 
-from dragoman.bridge.core import Core
-from dragoman.bridge.effects import ERROR, CloseSession, Effect, Finished, Log, OpenSession, ToClient, ToServer
+from dragoman.bridging.core import Core
+from dragoman.bridging.effects import ERROR, CloseSession, Effect, Finished, Log, OpenSession, ToClient, ToServer
 
 _check = msgspec.json.Decoder(Raw).decode
 

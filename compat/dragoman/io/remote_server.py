@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
-from dragoman.bridge.era import DUAL, MODERN
+from dragoman.bridging.era import DUAL, MODERN
 from dragoman.errors import Refusal, server_fault
 from dragoman.http.remote import UNKNOWN, Verdict, no_answer
 from dragoman.io.caller import NOBODY, Caller

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from dragoman.bridge.effects import (
+from dragoman.bridging.effects import (
     DEBUG,
     ERROR,
     CancelTimer,
@@ -31,7 +31,7 @@ from dragoman.bridge.effects import (
     ToClient,
     ToServer,
 )
-from dragoman.bridge.effects import (
+from dragoman.bridging.effects import (
     Log as LogEffect,
 )
 from dragoman.io.child import EXIT_WAIT, TICK, Child
@@ -45,7 +45,7 @@ from dragoman.io.process import Process
 from dragoman.io.timers import Timers
 
 if TYPE_CHECKING:
-    from dragoman.bridge.core import Core
+    from dragoman.bridging.core import Core
     from dragoman.io.link import Distant
     from dragoman.io.opener import Opener
 

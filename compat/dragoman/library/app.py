@@ -35,6 +35,7 @@ class App(Endpoint):
         settings["server_era"] = "modern"
         settings.setdefault("command_label", str(server.info["name"]))
         settings.setdefault("isolation", OPEN)
+        settings.setdefault("sse", True)
         settings.setdefault("max_sessions", _SESSIONS)  # a session is a few kilobytes, not a process
         named = settings.get("principal_header")
         if named is not None and principal is principal_of:

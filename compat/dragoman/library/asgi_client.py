@@ -27,7 +27,7 @@ _REDIRECTS = (301, 302, 307, 308)
 
 
 class Life:
-    """The application's lifespan, entered once and left by ``stop``. One that has none is taken for ready."""
+    """The application's lifespan, entered once and left by ``stop``; tried anew if it failed. Who has none is ready."""
 
     def __init__(self, application: Application) -> None:
         self.state: Message = {}
@@ -41,8 +41,11 @@ class Life:
         if self._begun is None:
             self._begun = asyncio.get_running_loop().create_future()
             self._task = asyncio.create_task(self._live(self._begun))
-        why = await asyncio.shield(self._begun)
+        begun = self._begun
+        why = await asyncio.shield(begun)
         if why:
+            if self._begun is begun:
+                self._begun = None
             raise RuntimeError(f"the application could not start: {why}")
 
     async def stop(self) -> None:
@@ -171,7 +174,8 @@ class AsgiClient:
         try:
             await self.life.start()
         except RuntimeError as fault:
-            raise HttpTrouble(Trouble(UNSENT, str(fault), final=True)) from None
+            _report(str(fault), None)  # its words are for the operator alone
+            raise HttpTrouble(Trouble(UNSENT, "the application could not start", final=True)) from None
         target = url or self.settings.url
         try:
             async with asyncio.timeout(patience):
@@ -257,7 +261,7 @@ class AsgiClient:
         }
 
 
-def _report(what: str, fault: BaseException) -> None:
+def _report(what: str, fault: BaseException | None) -> None:
     import logging
 
     logging.getLogger("dragoman").error(what, exc_info=fault)

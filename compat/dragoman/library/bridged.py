@@ -53,6 +53,7 @@ def bridge(
     """
     settings.setdefault("server_era", "modern")
     settings.setdefault("isolation", OPEN)
+    settings.setdefault("sse", True)
     settings.setdefault("command_label", "the application")
     settings.setdefault("forward_authorization", True)
     return BridgedApp(application, app_path, log_level, state_key_file, settings)

@@ -11,9 +11,9 @@ from typing import Any, Self
 import msgspec
 
 from dragoman import frame
-from dragoman.bridge.effects import WARNING, Log, Loss
-from dragoman.bridge.face import DualFace
-from dragoman.bridge.options import Options
+from dragoman.bridging.effects import WARNING, Log, Loss
+from dragoman.bridging.face import DualFace
+from dragoman.bridging.options import Options
 from dragoman.library.errors import ProtocolError
 from dragoman.library.hosted import Hosting
 from dragoman.library.memory import Memory
@@ -258,7 +258,8 @@ class Client:
     def _heard(self, line: bytes) -> None:
         message = msgspec.json.decode(line)
         if "method" not in message:
-            waiting = self._waiting.get(message.get("id"))
+            number = message.get("id")
+            waiting = self._waiting.get(self._next if number is None else number)  # null: what was just said could not be read
             if waiting is None or waiting.done():
                 return
             if "error" in message:
@@ -299,6 +300,7 @@ class Client:
             for waiting in self._waiting.values():
                 if not waiting.done():
                     waiting.set_exception(fault)
+            self._say(frame.failure(number, frame.error(INTERNAL_ERROR, "The test's own answer failed")))
 
 
 def _cancelled(number: int) -> bytes:

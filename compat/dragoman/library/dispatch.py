@@ -17,8 +17,8 @@ from urllib.parse import unquote
 import msgspec
 
 from dragoman import frame
-from dragoman.bridge.envelope import EnvelopeReader
-from dragoman.bridge.sealing import Sealer
+from dragoman.bridging.envelope import EnvelopeReader
+from dragoman.bridging.sealing import Sealer
 from dragoman.errors import Refusal
 from dragoman.library import content
 from dragoman.library.content import WrongType
@@ -57,25 +57,29 @@ class Dispatcher:
             "completion/complete": self._complete,
         }
 
-    async def serve(self, request: frame.Request, send: Send, origin: Origin) -> None:
-        """Answer one request by ``send``, which also takes what is told before."""
+    async def serve(self, request: frame.Request, send: Send, origin: Origin, is_over: Callable[[], bool]) -> None:
+        """Answer one request by ``send``, which also takes what is told before; ``is_over`` tells that nobody waits for it any more.
+
+        (``Task.cancelling`` does not tell: task groups of Python 3.11 count theirs up and not down.)
+        """
         try:
             line = await self._served(request, send, origin)
         except ProtocolError as error:
             line = _failure(request.id, error)
         except asyncio.CancelledError:
-            task = asyncio.current_task()
-            if task is None or task.cancelling():
+            if is_over():
                 raise
             line = self._out_of_order(request, "it was cancelled from within")
+        except WrongType as fault:
+            _report(f"{request.method} failed", fault)
+            line = self._out_of_order(request, f"the handler {fault}")
         except BaseException as fault:
             _report(f"{request.method} failed", fault)
             line = self._out_of_order(request, type(fault).__name__)
             if isinstance(fault, KeyboardInterrupt):
                 send(line)
                 raise
-        task = asyncio.current_task()
-        if task is None or not task.cancelling():  # a request that was taken back is not answered (basic/patterns/cancellation)
+        if not is_over():  # a request that was taken back is not answered (basic/patterns/cancellation)
             send(line)
 
     def close(self) -> None:
@@ -106,7 +110,8 @@ class Dispatcher:
                 raise RuntimeError(f"nothing can be asked in {request.method} (basic/patterns/mrtr#supported-requests)") from None
             return self._result(handling, _input_required(handling))
         if request.method in CACHEABLE:
-            result = {**self._server.hints, **result}
+            hints = _PRIVATE if request.method == "resources/read" else self._server.hints
+            result = {**hints, **result}
         try:
             return self._result(handling, {"resultType": "complete", **result})
         except WrongType as fault:
@@ -247,6 +252,7 @@ class Dispatcher:
 
 
 _DIGITS = 10
+_PRIVATE = {"ttlMs": 0, "cacheScope": "private"}  # of what is read, unless the resource has hints of its own
 _CAPABILITIES: dict[str, dict[str, Any]] = {
     "tools": {"listChanged": True},
     "prompts": {"listChanged": True},

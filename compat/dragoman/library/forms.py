@@ -74,6 +74,8 @@ def _look(schema: dict[str, Any]) -> None:
 
 def _fault(field: dict[str, Any]) -> str | None:
     kind = field.get("type")
+    if field.get("writeOnly"):
+        return "is a secret, which a form must not ask for: ask with ElicitURL"
     if kind == "array":
         items = field.get("items")
         fits = isinstance(items, dict) and (isinstance(items.get("enum"), list) or isinstance(items.get("anyOf"), list))

@@ -100,7 +100,10 @@ class Handles(Generic[T]):
         data = self._unseal(handling, handle) if self._store is None else await self._store.get(self._name(handling, handle))
         if data is None or not handle.startswith(f"{self.kind}_"):
             raise ToolError(f"{handle[:80]!r} is no {self.kind} handle that can be used: it is unknown, or has expired. Make a new one.")
-        return self._adapter.validate_json(data)
+        try:
+            return self._adapter.validate_json(data)
+        except ValueError:  # an earlier release of the server has made it
+            raise ToolError(f"{handle[:80]!r} is of an older kind of {self.kind} handle. Make a new one.") from None
 
     async def update(self, context: Context, handle: str, value: T) -> str:
         """Give a handle another value; its life begins anew. Returns the handle to be used from now on. Raises ``ToolError`` as ``open``

@@ -33,6 +33,22 @@ def nowhere() -> Origin:
     return _NOWHERE
 
 
+class Flight:
+    """A request at work; ``over``: nobody waits for its answer."""
+
+    __slots__ = ("over", "task")
+
+    def __init__(self) -> None:
+        self.over = False
+        self.task: asyncio.Task[None] | None = None
+
+    def cancel(self) -> None:
+        """It was taken back."""
+        self.over = True
+        if self.task is not None:
+            self.task.cancel()
+
+
 class HostedChild:
     """One connection to the server; its tasks live in the loop of ``link``. See ``io.http_child.RemoteChild``."""
 
@@ -47,7 +63,7 @@ class HostedChild:
         self._house: Any = house
         self._link = link
         self._origin = origin
-        self._tasks: dict[bytes, asyncio.Task[None]] = {}
+        self._flights: dict[bytes, Flight] = {}
         self._closing = False
         self._loop_thread: int | None = None
 
@@ -84,20 +100,20 @@ class HostedChild:
         message = frame.parse(data)
         if isinstance(message, frame.Request):
             key = frame.id_key(message.id)
-            task = self._link.loop.create_task(self._serve(message, origin))
-            self._tasks[key] = task
-            task.add_done_callback(lambda done: self._done(key, done))
+            flight = self._flights[key] = Flight()
+            flight.task = self._link.loop.create_task(self._serve(message, origin, flight))
+            flight.task.add_done_callback(lambda _: self._done(key, flight))
         elif isinstance(message, frame.Notification) and message.method == "notifications/cancelled":
             target = bytes((frame.members(message.params) or {}).get("requestId", Raw(b"null")))
-            task_of = self._tasks.get(frame.id_key(target)) if frame.valid_id(target) else None
-            if task_of is not None:
-                task_of.cancel()
+            taken_back = self._flights.get(frame.id_key(target)) if frame.valid_id(target) else None
+            if taken_back is not None:
+                taken_back.cancel()
 
-    def _done(self, key: bytes, task: asyncio.Task[None]) -> None:
-        if self._tasks.get(key) is task:
-            del self._tasks[key]
+    def _done(self, key: bytes, flight: Flight) -> None:
+        if self._flights.get(key) is flight:
+            del self._flights[key]
 
-    async def _serve(self, request: frame.Request, origin: Origin) -> None:
+    async def _serve(self, request: frame.Request, origin: Origin, flight: Flight) -> None:
         def send(line: bytes) -> None:
             if threading.get_ident() == self._loop_thread:
                 self._say(line, request.id)
@@ -114,7 +130,7 @@ class HostedChild:
                 refusal: Refusal = server_fault(f"The server could not start: {type(fault).__name__}")
                 send(frame.failure(request.id, refusal.encode()))
                 return
-        await self._runtime.dispatcher.serve(request, send, origin)
+        await self._runtime.dispatcher.serve(request, send, origin, lambda: flight.over)
 
     def _say(self, line: bytes, about: bytes) -> None:
         # What follows is not this request's alone: it has nothing of the context that the request came with.
@@ -125,9 +141,10 @@ class HostedChild:
             self._house.heard_remote(self, line, about)
 
     def _end(self, grace: float) -> None:
-        tasks = list(self._tasks.values())
-        for task in tasks:
-            task.cancel()
+        flights = list(self._flights.values())
+        for flight in flights:
+            flight.cancel()
+        tasks = [flight.task for flight in flights if flight.task is not None]
         self._link.loop.create_task(self._ended(tasks, grace))
 
     async def _ended(self, tasks: list[asyncio.Task[None]], grace: float) -> None:

@@ -7,8 +7,8 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from dragoman.bridge.core import Core
-from dragoman.bridge.effects import CancelTimer, CloseSession, Effect, Finished, Log, Loss, OpenSession, SetTimer, ToClient, ToServer
+from dragoman.bridging.core import Core
+from dragoman.bridging.effects import CancelTimer, CloseSession, Effect, Finished, Log, Loss, OpenSession, SetTimer, ToClient, ToServer
 from dragoman.io.link import Distant
 from dragoman.io.opener import Opener
 

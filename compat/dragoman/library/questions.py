@@ -60,21 +60,21 @@ class Elicit(Question[Elicited[T]]):
     """A form for the user (client/elicitation#form-mode, 2025-06-18 and later). The answer is an ``Elicited``.
 
     ``message`` says what is asked and why. ``fields`` is a class with flat fields (a pydantic model, a dataclass, a ``TypedDict``) whose
-    instance is the answer's value, or a JSON Schema of an object, with a dict as the value. Raises ``TypeError`` for fields that a form
-    cannot have. Not for secrets: those go by ``ElicitURL``.
+    instance is the answer's value, or a JSON Schema of an object, with a dict as the value; None: the user only says yes or no. Raises
+    ``TypeError`` for fields that a form cannot have. Not for secrets: those go by ``ElicitURL``.
     """
 
     method = "elicitation/create"
     kind = "elicitation"
 
     @overload
-    def __init__(self: Elicit[dict[str, Any]], message: str, fields: dict[str, Any], *, key: str | None = None) -> None: ...
+    def __init__(self: Elicit[dict[str, Any]], message: str, fields: dict[str, Any] | None = None, *, key: str | None = None) -> None: ...
     @overload
     def __init__(self, message: str, fields: type[T], *, key: str | None = None) -> None: ...
-    def __init__(self, message: str, fields: type[T] | dict[str, Any], *, key: str | None = None) -> None:
+    def __init__(self, message: str, fields: type[T] | dict[str, Any] | None = None, *, key: str | None = None) -> None:
         self.message = message
         self.name = key
-        self._schema, self._check = form_of(fields)
+        self._schema, self._check = form_of({"type": "object", "properties": {}} if fields is None else fields)
 
     def params(self) -> dict[str, Any]:
         """See ``Question``."""

@@ -10,8 +10,8 @@ from typing import Any
 import msgspec
 
 from dragoman import frame
-from dragoman.bridge.envelope import Envelope
-from dragoman.bridge.sealing import Sealer, digest_of
+from dragoman.bridging.envelope import Envelope
+from dragoman.bridging.sealing import Sealer, digest_of
 from dragoman.library.errors import ProtocolError
 from dragoman.library.questions import Question
 from dragoman.library.rounds import Asked, Rounds

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from dragoman.bridge.sealing import Sealer, digest
+from dragoman.bridging.sealing import Sealer, digest
 from dragoman.library.errors import ProtocolError
 from dragoman.library.questions import Question
 from dragoman_specs.names import INVALID_PARAMS

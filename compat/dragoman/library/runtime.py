@@ -6,7 +6,7 @@ import asyncio
 import os
 import time
 
-from dragoman.bridge.sealing import AeadSealer
+from dragoman.bridging.sealing import AeadSealer
 from dragoman.library.dispatch import Dispatcher
 from dragoman.library.server import Server
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from types import NoneType, UnionType
-from typing import Annotated, Any, NoReturn, Union, get_args, get_origin
+from typing import Annotated, Any, Never, NoReturn, Union, get_args, get_origin
 
 _MOST_FAULTS, _LINE = 20, 500
-_PLAIN = (str, bytes, dict, list, tuple, NoneType, Any, object)
+_PLAIN = (str, bytes, dict, list, tuple, NoneType, Any, object, NoReturn, Never)
 
 
 def adapter_of(annotation: Any, whose: str) -> Any:

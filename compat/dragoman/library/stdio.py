@@ -6,9 +6,9 @@ import os
 import sys
 import time
 
-from dragoman.bridge.effects import ERROR, WARNING
-from dragoman.bridge.face import DualFace
-from dragoman.bridge.options import Options
+from dragoman.bridging.effects import ERROR, WARNING
+from dragoman.bridging.face import DualFace
+from dragoman.bridging.options import Options
 from dragoman.io.events import default_events
 from dragoman.io.log import Log
 from dragoman.io.network import Network

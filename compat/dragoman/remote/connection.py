@@ -15,8 +15,8 @@ from __future__ import annotations
 from msgspec import Raw
 
 from dragoman import errors, frame
-from dragoman.bridge.broken import shown
-from dragoman.bridge.effects import DEBUG, WARNING, CancelTimer
+from dragoman.bridging.broken import shown
+from dragoman.bridging.effects import DEBUG, WARNING, CancelTimer
 from dragoman.errors import Refusal
 from dragoman.remote import troubles
 from dragoman.remote.effects import NO_CREDENTIALS, UNSENT, Abort, Heard, RemoteEffect, Trouble

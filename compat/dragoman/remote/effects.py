@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from dragoman.bridge.effects import CancelTimer, Log, Loss, SetTimer
+from dragoman.bridging.effects import CancelTimer, Log, Loss, SetTimer
 
 Headers = tuple[tuple[str, str], ...]
 

@@ -12,8 +12,8 @@ A URL that takes no POST may be a server of 2024-11-05: then ``two_endpoints`` t
 from __future__ import annotations
 
 from dragoman import frame
-from dragoman.bridge.effects import DEBUG, WARNING
-from dragoman.bridge.era import MODERN, judge
+from dragoman.bridging.effects import DEBUG, WARNING
+from dragoman.bridging.era import MODERN, judge
 from dragoman.remote import troubles
 from dragoman.remote.effects import Headers, Heard, Trouble
 from dragoman.remote.flight import CALL, FAREWELL, NOTE, RESUME, STREAM, Flight

@@ -14,10 +14,10 @@ from typing import Any
 from msgspec import Raw
 
 from dragoman import frame
-from dragoman.bridge.effects import WARNING
-from dragoman.bridge.era import discover_params
-from dragoman.bridge.session import LOST, READY
-from dragoman.bridge.tools import Tools
+from dragoman.bridging.effects import WARNING
+from dragoman.bridging.era import discover_params
+from dragoman.bridging.session import LOST, READY
+from dragoman.bridging.tools import Tools
 from dragoman.errors import invalid_params
 from dragoman.remote import troubles
 from dragoman.remote.connection import Connection, one_line

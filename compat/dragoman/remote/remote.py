@@ -14,8 +14,8 @@ basic/transports#backwards-compatibility). What was found out is told, so that t
 from __future__ import annotations
 
 from dragoman import frame
-from dragoman.bridge.effects import INFO, CancelTimer, Log, SetTimer
-from dragoman.bridge.era import DUAL, MODERN
+from dragoman.bridging.effects import INFO, CancelTimer, Log, SetTimer
+from dragoman.bridging.era import DUAL, MODERN
 from dragoman.errors import Refusal, unknown_method
 from dragoman.remote import troubles
 from dragoman.remote.connection import Connection, Fields

@@ -11,8 +11,8 @@ from __future__ import annotations
 from msgspec import Raw
 
 from dragoman import frame
-from dragoman.bridge.effects import WARNING
-from dragoman.bridge.ids import Ids
+from dragoman.bridging.effects import WARNING
+from dragoman.bridging.ids import Ids
 from dragoman.errors import Refusal, server_fault
 from dragoman.http.memory import Memory
 from dragoman.remote import troubles

@@ -11,7 +11,7 @@ from __future__ import annotations
 from urllib.parse import urljoin
 
 from dragoman import frame
-from dragoman.bridge.effects import WARNING
+from dragoman.bridging.effects import WARNING
 from dragoman.errors import Refusal, server_fault
 from dragoman.remote import troubles
 from dragoman.remote.connection import PAUSES

@@ -11,7 +11,7 @@ from zlib import crc32
 from msgspec import Raw
 
 from dragoman import frame
-from dragoman.bridge.effects import CancelTimer, Log, Loss, SetTimer
+from dragoman.bridging.effects import CancelTimer, Log, Loss, SetTimer
 from dragoman.errors import Refusal, server_slow
 from dragoman.remote.effects import Abort, Doubt, Finish, Headers, Heard, Lost, RemoteEffect, Send
 from dragoman.remote.flight import CALL, Flight

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Unpack
 
-from dragoman.bridge.effects import WARNING
+from dragoman.bridging.effects import WARNING
 from dragoman.io.caller import Caller
 from dragoman.io.command import label
 from dragoman.io.http_settings import HttpSettings, Unusable

@@ -19,7 +19,7 @@ from contextvars import copy_context
 from ipaddress import ip_address
 
 from dragoman import errors
-from dragoman.bridge.effects import ERROR
+from dragoman.bridging.effects import ERROR
 from dragoman.http import face
 from dragoman.http.doors import HEALTH
 from dragoman.http.effects import Begin, Chunk, End, Respond

@@ -18,8 +18,8 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol
 
 from dragoman import errors, frame
-from dragoman.bridge.effects import ERROR, WARNING, CancelTimer, CloseSession, Finished, Loss, OpenSession, SetTimer, ToServer
-from dragoman.bridge.effects import Log as LogEffect
+from dragoman.bridging.effects import ERROR, WARNING, CancelTimer, CloseSession, Finished, Loss, OpenSession, SetTimer, ToServer
+from dragoman.bridging.effects import Log as LogEffect
 from dragoman.errors import Refusal
 from dragoman.http.effects import Begin, Chunk, End, HttpEffect, Respond
 from dragoman.http.rejection import Rejection, rpc

@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable
 
 from dragoman import frame
-from dragoman.bridge.options import Options
+from dragoman.bridging.options import Options
 from dragoman.errors import Refusal
 from dragoman.http.rejection import Rejection, rpc
 from dragoman.io.caller import NOBODY, Caller

@@ -12,8 +12,8 @@ from asyncio import AbstractEventLoop
 from time import monotonic
 from typing import TYPE_CHECKING, Protocol
 
-from dragoman.bridge.effects import DEBUG, WARNING, Loss
-from dragoman.bridge.effects import Log as LogEffect
+from dragoman.bridging.effects import DEBUG, WARNING, Loss
+from dragoman.bridging.effects import Log as LogEffect
 from dragoman.io.child import EXIT_WAIT, Child
 from dragoman.io.lines import TooLong
 from dragoman.io.log import Log

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypedDict
 
-from dragoman.bridge.options import ERAS, Options
+from dragoman.bridging.options import ERAS, Options
 from dragoman.http.options import ISOLATIONS, OPEN, HttpOptions
 
 

@@ -6,7 +6,7 @@ start. Durations are seconds with fractions, sizes take K, M or G (powers of 102
 
 from __future__ import annotations
 
-from dragoman.bridge.options import Options
+from dragoman.bridging.options import Options
 from dragoman.io.command import label
 from dragoman.wrap.table import COMMANDS, LOG_LEVELS, LOGIN, LOGOUT, PROBE, SERVE, WRAP, Command, Option
 

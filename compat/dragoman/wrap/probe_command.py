@@ -14,7 +14,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from dragoman import frame
-from dragoman.bridge.diagnosis import (
+from dragoman.bridging.diagnosis import (
     STDIO,
     Answer,
     Diagnosis,
@@ -25,7 +25,7 @@ from dragoman.bridge.diagnosis import (
     read_discovery,
     read_handshake,
 )
-from dragoman.bridge.era import MODERN, discover_params, judge
+from dragoman.bridging.era import MODERN, discover_params, judge
 from dragoman.io.child import Child
 from dragoman.io.command import CannotStart
 from dragoman.io.events import Events

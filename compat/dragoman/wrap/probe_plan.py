@@ -9,7 +9,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from dragoman import chain
-from dragoman.bridge.diagnosis import STDIO, Diagnosis
+from dragoman.bridging.diagnosis import STDIO, Diagnosis
 from dragoman.changes.down import DOWN
 from dragoman.route import Shape, plan
 from dragoman_specs import catalog, version

@@ -13,7 +13,7 @@ from typing import Protocol
 from urllib.parse import urljoin, urlsplit
 
 from dragoman import frame
-from dragoman.bridge.diagnosis import (
+from dragoman.bridging.diagnosis import (
     HTTP_SSE,
     STREAMABLE_HTTP,
     Diagnosis,
@@ -25,7 +25,7 @@ from dragoman.bridge.diagnosis import (
     read_discovery,
     read_handshake,
 )
-from dragoman.bridge.era import LEGACY, MODERN, discover_params, judge
+from dragoman.bridging.era import LEGACY, MODERN, discover_params, judge
 from dragoman.http.remote import UNKNOWN, judge_answer
 from dragoman.io.http_asker import Answer, NoAnswer, Resolve, Streamed
 from dragoman.wrap.probe_command import offer_in_words

@@ -10,7 +10,7 @@ import textwrap
 from typing import Any
 
 from dragoman import frame
-from dragoman.bridge.diagnosis import Diagnosis, one_line
+from dragoman.bridging.diagnosis import Diagnosis, one_line
 from dragoman.wrap.probe_plan import Row, rows
 from dragoman_specs.version import LEGACY, parse
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from dragoman.bridge.diagnosis import Diagnosis
+from dragoman.bridging.diagnosis import Diagnosis
 from dragoman.io.command import label
 from dragoman.io.events import Events, default_events
 from dragoman.io.launcher import Launcher

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, BinaryIO
 from dragoman.io.imports import quick_imports
 
 with quick_imports():
-    from dragoman.bridge.effects import ERROR, INFO
-    from dragoman.bridge.options import Options
+    from dragoman.bridging.effects import ERROR, INFO
+    from dragoman.bridging.options import Options
     from dragoman.io.events import Events, default_events
     from dragoman.io.launcher import Launcher
     from dragoman.io.log import LEVELS, Log
@@ -20,7 +20,7 @@ with quick_imports():
 
 
 if TYPE_CHECKING:
-    from dragoman.bridge.core import Core
+    from dragoman.bridging.core import Core
 
 
 def serve(config: Config, options: Options, launcher: Launcher, fault: str | None) -> int:
@@ -41,7 +41,7 @@ def serve(config: Config, options: Options, launcher: Launcher, fault: str | Non
     if config.flag("probe") and fault is None and options.server_era == "auto":
         _probe(config, options, launcher, events, log)
     with quick_imports():
-        from dragoman.bridge.face import DualFace
+        from dragoman.bridging.face import DualFace
 
     core: Core = DualFace(options, os.urandom(8).hex(), os.urandom, time.time, key)
     if recording is not None:

@@ -13,10 +13,10 @@ from typing import BinaryIO
 from dragoman.io.imports import quick_imports
 
 with quick_imports():
-    from dragoman.bridge.core import Core
-    from dragoman.bridge.effects import ERROR, WARNING
-    from dragoman.bridge.gate import Gate
-    from dragoman.bridge.options import Options
+    from dragoman.bridging.core import Core
+    from dragoman.bridging.effects import ERROR, WARNING
+    from dragoman.bridging.gate import Gate
+    from dragoman.bridging.options import Options
     from dragoman.io.events import Events, default_events
     from dragoman.io.http_settings import Credentials, HttpSettings
     from dragoman.io.limits import allow_connections
@@ -72,7 +72,7 @@ def _run(
     )
 
     def make(era: str) -> Core:
-        from dragoman.bridge.face import DualFace
+        from dragoman.bridging.face import DualFace
 
         options.server_era = server.dialer.era = era
         core: Core = DualFace(options, instance, os.urandom, time.time, key)

@@ -6,7 +6,7 @@ server's start does not import are written down here again; tests compare them.
 
 from __future__ import annotations
 
-from dragoman.bridge.options import ERAS
+from dragoman.bridging.options import ERAS
 
 LOG_LEVELS = ("debug", "info", "warning", "error")
 ISOLATIONS = ("principal", "session", "shared")
