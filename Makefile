@@ -2,13 +2,13 @@
 #   make test    the tests                        make check   the whole gate, as CI runs it
 #   make demo    a short tour                     make real    the tests against real servers and clients
 #   make bench   what wrapping costs                make bench-http   what serving costs
-#   make bench-url   what either costs before a server behind a URL
+#   make bench-url   what either costs before a server behind a URL       make bench-library   the library beside the official SDK
 #   make matrix   every client with every server
-#   make conformance   the official conformance suite against dragoman serve and dragoman wrap; needs npm
+#   make conformance   the official conformance suite against serve, wrap and the library; needs npm
 
 .DEFAULT_GOAL := test
 .NOTPARALLEL:
-.PHONY: test demo check static format real matrix conformance bench bench-http bench-url wheel constraints clean
+.PHONY: test demo check static format real matrix conformance bench bench-http bench-url bench-library wheel constraints clean
 unexport PYTHONPATH
 
 BIN := .venv/bin
@@ -90,6 +90,10 @@ bench-http: $(ENV)
 bench-url: $(ENV)
 	@$(COMPILE)
 	$(BIN)/python benchmarks/run_url.py $(BENCH_ARGS)
+
+bench-library: $(ENV)
+	@$(COMPILE)
+	$(BIN)/python benchmarks/run_library.py $(BENCH_ARGS)
 
 format: $(ENV)
 	$(BIN)/ruff format .

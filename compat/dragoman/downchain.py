@@ -106,17 +106,17 @@ def _scanner(method: str) -> msgspec.json.Decoder[shape.Result]:
     return msgspec.json.Decoder(shape.RESULTS.get(method, shape.Result))
 
 
-def result_to_legacy(result: Raw, crossing: Crossing) -> Shaped | Fault:
-    """The whole ``result`` of a request: a complete one, or one without a type, which counts as complete."""
+def result_to_legacy(result: Raw, crossing: Crossing, members: Members | None = None) -> Shaped | Fault:
+    """The whole ``result`` of a request: a complete one, or one without a type, which counts as complete; and its members, if known."""
     try:
-        return _result(result, crossing)
+        return _result(result, crossing, members)
     except RecursionError:
         return _too_deep(crossing.method)
 
 
-def _result(result: Raw, crossing: Crossing) -> Shaped | Fault:
+def _result(result: Raw, crossing: Crossing, known: Members | None) -> Shaped | Fault:
     notes = Notes()
-    members = _members(result, "result", crossing, notes)
+    members = _members(result, "result", crossing, notes) if known is None else known
     if isinstance(members, Fault):
         return members
     try:

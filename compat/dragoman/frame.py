@@ -66,6 +66,15 @@ class Malformed(Struct, frozen=True, gc=False):
 Frame = Request | Notification | Result | Failure | Malformed
 
 
+class _Plain(Struct, gc=False):
+    jsonrpc: str = ""
+    id: Raw = _NOTHING
+    method: str = ""
+    params: Raw = _NOTHING
+    result: Raw = _NOTHING
+    error: Raw = _NOTHING
+
+
 class _Wire(Struct, gc=False):
     jsonrpc: Raw = _NOTHING
     id: Raw = _NOTHING
@@ -75,6 +84,7 @@ class _Wire(Struct, gc=False):
     error: Raw = _NOTHING
 
 
+_decode_plain = msgspec.json.Decoder(_Plain).decode
 _decode_wire = msgspec.json.Decoder(_Wire).decode
 _decode_array = msgspec.json.Decoder(list[Raw]).decode
 _decode_members = msgspec.json.Decoder(dict[str, Raw]).decode
@@ -84,6 +94,8 @@ _SHALLOW = 800
 """A line of so many bytes can't be nested deeply enough to matter."""
 _HEADROOM = 60
 _PIECE = 64 * 1024
+_NOTHING_MADE: tuple[bytes | None, Frame | None] = (None, None)
+_made = [_NOTHING_MADE]
 _METHODS: dict[bytes, str] = {}
 _TEXTS: dict[str, bytes] = {}
 _KEPT, _KEPT_LENGTH = 512, 128
@@ -94,6 +106,12 @@ def parse(line: bytes, *, lenient: bool = False) -> Frame | list[Frame] | None:
 
     ``lenient`` forgives a missing or wrong ``jsonrpc`` member (servers in the field leave it out).
     """
+    made = _made[0]
+    if line is made[0]:
+        _made[0] = _NOTHING_MADE
+        return made[1]
+    if len(line) <= _SHALLOW and line.isascii() and (plain := _plain(line, lenient)) is not None:
+        return plain
     if line.startswith(_BOM):
         line = line[3:]
     if not line or line.isspace():
@@ -109,6 +127,21 @@ def parse(line: bytes, *, lenient: bool = False) -> Frame | list[Frame] | None:
     if line[0] != _BRACE and line.lstrip()[:1] == b"[":
         return _parse_batch(line, lenient)
     return _parse_one(line, lenient)
+
+
+def _plain(line: bytes, lenient: bool) -> Request | Result | None:
+    """The way of nearly all: short requests and results whose id is a number. None for anything else."""
+    try:
+        wire = _decode_plain(line)
+    except (msgspec.MsgspecError, RecursionError):
+        return None
+    frame_id = bytes(wire.id)
+    if not frame_id.isdigit() or not (wire.jsonrpc == "2.0" or lenient) or wire.error is not _NOTHING:
+        return None
+    if wire.method:
+        params = wire.params
+        return Request(frame_id, wire.method, None if params is _NOTHING or params == _NULL else params)
+    return None if wire.result is _NOTHING else Result(frame_id, wire.result)
 
 
 def _decode_in_pieces(line: bytes, piece: int) -> None:
@@ -256,6 +289,13 @@ def notification(method: str, params: bytes | None = None) -> bytes:
 def result(frame_id: bytes, *value: bytes | memoryview) -> bytes:
     """A response line that succeeded; the value may come in parts, which are copied once."""
     return b"".join((b'{"jsonrpc":"2.0","id":', frame_id, b',"result":', *value, b"}\n"))
+
+
+def own_result(frame_id: bytes, value: bytes) -> bytes:
+    """A response line of this process's own, without its newline: ``parse`` of this very object, if it comes next, need not read it."""
+    line = b"".join((b'{"jsonrpc":"2.0","id":', frame_id, b',"result":', value, b"}"))
+    _made[0] = line, Result(frame_id, Raw(value))
+    return line
 
 
 def failure(frame_id: bytes | None, error: bytes) -> bytes:

@@ -1,4 +1,4 @@
-"""``make conformance``: the official suite against ``dragoman serve`` and ``dragoman wrap``, compared with ``expected/``.
+"""``make conformance``: the official suite against ``dragoman serve``, ``dragoman wrap`` and the library, compared with ``expected/``.
 
 Theory of operation: each run of ``runs.py`` is carried out by its leg (``server_leg.py``, ``client_leg.py``), the suite writes its checks
 into a folder, and what it found is compared scenario by scenario. Runs follow each other, because some checks of the suite wait 500 ms

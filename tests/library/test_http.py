@@ -32,6 +32,13 @@ def alone() -> Iterator[Worker]:
         yield worker
 
 
+@pytest.fixture(params=[[], ["mounted=1"]], ids=["itself", "mounted"])
+def patient(request: pytest.FixtureRequest) -> Iterator[Worker]:
+    """A server that the test ends, alone or in another application; uvicorn waits for open connections without end."""
+    with Worker("http", "h", *request.param) as worker:
+        yield worker
+
+
 @asynccontextmanager
 async def connected(worker: Worker) -> AsyncIterator[tuple[httpx2.AsyncClient, str]]:
     async with httpx2.AsyncClient(timeout=20, limits=httpx2.Limits(max_connections=None)) as http:
@@ -309,6 +316,24 @@ def test_signal_with_calls_and_streams_open_ends_in_bounded_time_and_leaves_the_
             assert time.monotonic() - before < SOON
             ours = [line for line in alone.told if line.startswith(("wait", "lifespan"))]  # uvicorn tells of what it has cancelled
             assert ours == ["lifespan entered", *["waiting"] * 2, *["wait was cancelled"] * 2, "lifespan left"]
+
+    asyncio.run(run())
+
+
+def test_signal_ends_streams_so_that_a_patient_host_does_not_wait_for_them(patient: Worker) -> None:
+    async def run() -> None:
+        async with connected(patient) as (http, url):
+            legacy = await greeted("2025-11-25", http, url)
+            modern = RawHttp(MODERN, http, url)
+            async with (
+                legacy.stream() as gets,
+                sent(modern, "subscriptions/listen", 9, notifications={"toolsListChanged": True}) as listens,
+            ):
+                await next_of(listens)
+                patient.process.send_signal(signal.SIGTERM)
+                await asyncio.gather(rest_of(gets), rest_of(listens))
+            await patient.wait(SOON)
+            assert [line for line in patient.told if line.startswith("lifespan")] == ["lifespan entered", "lifespan left"]
 
     asyncio.run(run())
 

@@ -162,9 +162,14 @@ def named(app: Any) -> Any:
 def serve_http(options: dict[str, str]) -> int:
     import uvicorn
 
-    grace = options.pop("grace", "")
+    grace, is_mounted = options.pop("grace", ""), options.pop("mounted", "")
     settings: dict[str, Any] = {name: float(value) if name.endswith("_timeout") else value for name, value in options.items()}
-    app = asgi(server, sse=True, **settings)
+    app: Any = asgi(server, sse=True, **settings)
+    if is_mounted:
+        from starlette.applications import Starlette
+        from starlette.routing import Mount
+
+        app = Starlette(routes=[Mount("/", app)], lifespan=app.lifespan)
     with socket.create_server(("127.0.0.1", 0)) as listener:
         print("port", listener.getsockname()[1], flush=True)
         config = uvicorn.Config(named(app), log_level="warning", lifespan="on", timeout_graceful_shutdown=int(grace) if grace else None)

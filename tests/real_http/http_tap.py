@@ -232,9 +232,11 @@ class Tap:
 
     async def _serve(self) -> None:
         tasks: set[asyncio.Task[None]] = set()
+        writers: set[asyncio.StreamWriter] = set()
 
         def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             task = asyncio.ensure_future(self._connection(reader, writer))
+            writers.add(writer)
             tasks.add(task)
             task.add_done_callback(tasks.discard)
 
@@ -246,6 +248,9 @@ class Tap:
         for task in list(tasks):
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        for writer in writers:  # it may be that a task was cancelled before it began
+            writer.close()
+        await asyncio.sleep(0)
 
     async def _connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         conversation = Conversation(self.records)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
 from msgspec import Raw, Struct
 
 from dragoman import frame
@@ -22,19 +21,24 @@ ROUNDS = 32
 PACE = 0.25
 
 
-class _Typed(Struct):
-    result_type: Any = msgspec.field(name="resultType", default="complete")
-
-
-_type_of = msgspec.json.Decoder(_Typed).decode
-
-
-def result_type(result: Raw) -> Any:
-    """What a result says it is; one that says nothing is complete (2026-07-28, basic/index#result-responses)."""
+def members_of(result: Raw) -> dict[str, Raw] | None:
+    """None for what is no object, or nested too deeply: the chain says so."""
     try:
-        return _type_of(result).result_type
-    except msgspec.MsgspecError:
-        return "complete"  # no object: the chain says so
+        return frame.members(result)
+    except RecursionError:
+        return None
+
+
+_COMPLETE = Raw(b'"complete"')
+
+
+def result_type(result: dict[str, Raw] | None) -> Any:
+    """What a result says it is, by its members; one that says nothing is complete (2026-07-28, basic/index#result-responses).
+
+    So is what is no object: the chain says so.
+    """
+    said = None if result is None else result.get("resultType")
+    return "complete" if said is None or said == _COMPLETE else frame.tree(said)
 
 
 class Asked(Struct, eq=False):

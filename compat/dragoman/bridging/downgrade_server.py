@@ -20,7 +20,7 @@ from dragoman import chain, downchain, errors, frame
 from dragoman.bridging import effects
 from dragoman.bridging.context import Context
 from dragoman.bridging.down_batches import take_batch
-from dragoman.bridging.down_calls import DownCall, result_type
+from dragoman.bridging.down_calls import DownCall, members_of, result_type
 from dragoman.bridging.down_client import DownClient
 from dragoman.bridging.down_handshake import Hello, initialize_result, unusable
 from dragoman.bridging.down_hearing import DownHearing
@@ -289,18 +289,19 @@ class DowngradeServer:
             shaped = downchain.error_to_legacy(answer.error, self._crossing(call))
             self.finish(call, "error", shaped.parts, shaped.losses)
             return
-        kind = result_type(answer.result)
+        members = members_of(answer.result)
+        kind = result_type(members)
         if kind == "input_required":
-            self._questions.ask(call, frame.members(answer.result) or {})
+            self._questions.ask(call, members or {})
         elif kind != "complete":
             self.fail(call, errors.invalid_result(f"2026-07-28 knows no resultType {str(kind)[:50]!r}"))
         else:
-            self._completed(call, answer.result)
+            self._completed(call, answer.result, members)
 
-    def _completed(self, call: DownCall, result: Raw) -> None:
+    def _completed(self, call: DownCall, result: Raw, members: dict[str, Raw] | None) -> None:
         if call.method == "tools/list":
             self.outputs.learn(result)
-        shaped = downchain.result_to_legacy(result, self._crossing(call))
+        shaped = downchain.result_to_legacy(result, self._crossing(call), members)
         if isinstance(shaped, chain.Fault):
             self.context.loss(shaped.change, shaped.message)
             self.fail(call, errors.invalid_result(shaped.message))

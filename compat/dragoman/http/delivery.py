@@ -157,6 +157,8 @@ class Delivery:
         if flight.stream.forsaken:
             self._lost(f"the answer to {flight.method}, whose client closed the connection before its stream had begun")
         flight.stream.finish(line)
+        if not flight.stream.holds_anything:
+            return
         kept = sum(stream.size for stream in self._streams.values())
         for stream in self._streams.values():
             if kept > _KEPT_BYTES and stream.delivered:

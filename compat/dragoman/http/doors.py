@@ -34,6 +34,7 @@ HEALTH, SSE, MESSAGES = "/healthz", "/sse", "/messages"
 _METHODS = {"POST", "GET", "DELETE"}
 _ALLOW = (b"allow", b"POST, GET, DELETE, OPTIONS")
 _RETRY_AFTER = (b"retry-after", b"5")
+_NO_JSON = "Content-Type must be application/json, in UTF-8"
 _UNKNOWN = -1
 _ERRORS = 400
 _MOST_ENTRIES = 1000  # of one batch
@@ -74,23 +75,23 @@ class Doors:
         return self._method(request, fields)
 
     def _method(self, request: HttpRequest, fields: Fields) -> Rejection | int:
+        place, method = request.place, request.method
+        if method == "POST" and place not in (HEALTH, SSE):
+            if is_json(fields.get(b"content-type")) and fields.get(b"content-encoding") in (None, b"identity"):
+                return self._http.max_body
+            what = "a Content-Encoding is not served" if is_json(fields.get(b"content-type")) else _NO_JSON
+            return rpc(415, None, errors.bad_http(what), *self._gate.cors(fields))
+        if place == HEALTH:
+            return 0 if method in ("GET", "HEAD") else plain(405, "", (b"allow", b"GET"))
         cors = self._gate.cors(fields)
-        if request.place == HEALTH:
-            return 0 if request.method in ("GET", "HEAD") else plain(405, "", (b"allow", b"GET"))
-        if request.place == SSE and request.method != "GET":
+        if place == SSE and method != "GET":
             # A client that tries Streamable HTTP first falls back on this status (2024-11-05 clients only ever GET).
             return rpc(405, None, errors.bad_http("this endpoint of 2024-11-05 takes GET only"), (b"allow", b"GET"), *cors)
-        if request.place == MESSAGES and request.method != "POST":
+        if place == MESSAGES:
             return rpc(405, None, errors.bad_http("this endpoint of 2024-11-05 takes POST only"), (b"allow", b"POST"), *cors)
-        if request.method not in _METHODS:
-            return rpc(405, None, errors.bad_http(f"{request.method[:20]} is not served"), _ALLOW, *cors)
-        if request.method != "POST":
-            return 0
-        if not is_json(fields.get(b"content-type")):
-            return rpc(415, None, errors.bad_http("Content-Type must be application/json, in UTF-8"), *cors)
-        if fields.get(b"content-encoding") not in (None, b"identity"):
-            return rpc(415, None, errors.bad_http("a Content-Encoding is not served"), *cors)
-        return self._http.max_body
+        if method not in _METHODS:
+            return rpc(405, None, errors.bad_http(f"{method[:20]} is not served"), _ALLOW, *cors)
+        return 0
 
     def exchange(self, number: int, request: HttpRequest, emit: Callable[[Begin | Chunk | End | Respond], None]) -> Exchange:
         """The answer-to-be of a request."""
@@ -155,13 +156,15 @@ class Doors:
 
     def _may_start(self, exchange: Exchange, principal: bytes, processes: int = 1) -> bool:
         """Whether so many server processes may be started; else the request is answered 503."""
+        if not processes:
+            return True
         face = self._face
         restarts = face.shared.restarts(principal)
-        pause = restarts.pause(face.now) if processes else 0.0
+        pause = restarts.pause(face.now)
         if pause:
             refusal = errors.server_fault(restarts.why(face.now))
             self._refuse(exchange, 503, refusal, (b"retry-after", b"%d" % (pause + 1)))
-        elif processes and not face.room(processes):
+        elif not face.room(processes):
             self._refuse(exchange, 503, errors.busy(self._http.max_sessions), _RETRY_AFTER)
         else:
             return True

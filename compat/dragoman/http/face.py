@@ -115,15 +115,20 @@ class HttpFace:
 
     def from_server(self, session: int, line: bytes, now: float, about: bytes | None = None) -> list[HttpEffect]:
         """One line of a server's, without its newline; ``about``: the id of the request on whose stream it came, where there are such."""
-
-        def hear(part: Part) -> None:
-            part.context.about = about
-            try:
-                part.from_server(session, line)
-            finally:
-                part.context.about = None
-
-        return self._server(session, now, hear)
+        self.now = self._last_output = now
+        part = self._processes.get(session)
+        if part is None:
+            return self._done()
+        context = part.context
+        context.now, context.about = now, about
+        try:
+            part.from_server(session, line)
+        except Exception as fault:  # noqa: BLE001 - a fault of ours costs that step, nothing else
+            context.batch = None
+            self._fault(fault)
+        context.about = None
+        self.drain(part)
+        return self._done()
 
     def server_too_long(self, session: int, head: bytes, size: int, now: float) -> list[HttpEffect]:
         """A line of a server's over the limit was skipped."""

@@ -20,8 +20,9 @@ from dragoman.http.headers import compare
 from dragoman.http.rejection import Rejection, rpc
 from dragoman.http.request import Fields
 from dragoman_specs.names import META_PROTOCOL_VERSION, UNSUPPORTED_PROTOCOL_VERSION
-from dragoman_specs.version import Era, parse
+from dragoman_specs.version import LEGACY
 
+_LEGACY = frozenset(str(version).encode() for version in LEGACY)
 _NULL_IDS = (b"2024-11-05", b"2025-03-26", b"2025-06-18")
 _MARK = META_PROTOCOL_VERSION.encode()
 
@@ -122,10 +123,7 @@ def _is_marked(params: Raw | None) -> bool:
 def _names_modern(fields: Fields) -> bool:
     """Whether the version header names a modern revision, or one that nobody knows."""
     value = fields.get(b"mcp-protocol-version")
-    if value is None:
-        return False
-    version = parse(value.decode("latin-1"))
-    return version is None or version.era is Era.MODERN
+    return value is not None and value not in _LEGACY
 
 
 def knows_null(fields: Fields) -> bool:

@@ -25,6 +25,7 @@ from dragoman.errors import Refusal
 from dragoman_specs.names import LOG_LEVELS, META_LOG_LEVEL, META_SUBSCRIPTION_ID, PROGRESS_TOKEN
 
 _LISTEN = "subscriptions/listen"
+_TOKEN, _LEVEL = PROGRESS_TOKEN.encode(), META_LOG_LEVEL.encode()
 
 
 class _Flight(Struct):
@@ -125,13 +126,14 @@ class ModernRelay:
         wire_id = self._context.ids.wire()
         params, token, level = request.params or Raw(b"{}"), None, None
         text = bytes(params)
-        if PROGRESS_TOKEN.encode() in text or META_LOG_LEVEL.encode() in text:
+        if _TOKEN in text or _LEVEL in text:
             params, token, level = _exchanged(params, Raw(b"%d" % wire_id))
+            text = bytes(params)
         self._flights[wire_id] = _Flight(request.id, request.method, token, level)
         self._by_client[request.id] = wire_id
         if request.method != _LISTEN:
             self._patience.begin(wire_id)
-        self._context.to_server(session, frame.request(b"%d" % wire_id, request.method, bytes(params)), request.id)
+        self._context.to_server(session, frame.request(b"%d" % wire_id, request.method, text), request.id)
 
     def _open(self) -> int:
         if self.number is None:

@@ -7,8 +7,6 @@ how requests are smuggled past the one that decides: such a request is refused w
 
 from __future__ import annotations
 
-from msgspec import Struct
-
 FieldLines = list[tuple[bytes, bytes]]
 
 _BLANK = b" \t"
@@ -32,57 +30,43 @@ SINGLE: frozenset[bytes] = frozenset(
 """The fields that may stand only once; so may every ``Mcp-Param-*``."""
 
 
-class HttpRequest(Struct):
+class HttpRequest:
     """The head of a request, as the ASGI scope tells it.
 
-    ``path`` lies below the mount point. ``headers`` has lower-case names; their order and every repetition are kept.
-    ``local`` says that the connection arrived on a loopback address or a UNIX socket.
+    ``path`` lies below the mount point; ``place`` is the path without a slash at its end. ``headers`` has lower-case names; their order
+    and every repetition are kept, and ``fields`` has them by name. ``local``: it came to a loopback address or a UNIX socket.
     """
 
-    method: str
-    path: str
-    query: bytes
-    headers: FieldLines
-    local: bool
-    _fields: Fields | None = None
+    __slots__ = ("fields", "headers", "local", "method", "path", "place", "query")
 
-    @property
-    def place(self) -> str:
-        """The path without a slash at its end."""
-        return self.path.rstrip("/") or "/"
-
-    @property
-    def fields(self) -> Fields:
-        """The headers by name, read once."""
-        if self._fields is None:
-            self._fields = Fields(self.headers)
-        return self._fields
+    def __init__(self, method: str, path: str, query: bytes, headers: FieldLines, local: bool) -> None:
+        self.method = method
+        self.path = path
+        self.place = path.rstrip("/") or "/"
+        self.query = query
+        self.headers = headers
+        self.fields = Fields(headers)
+        self.local = local
 
 
-class Fields:
-    """The fields of one request by name, read in one pass; ``repeated`` has the names that stand more than once."""
+class Fields(dict[bytes, bytes]):
+    """The fields of one request by name, values without the space around them; of several the last one counts.
 
-    __slots__ = ("_last", "_lines", "repeated")
+    ``repeated`` has the names that stand more than once.
+    """
+
+    __slots__ = ("_lines", "repeated")
 
     def __init__(self, lines: FieldLines) -> None:
+        super().__init__([(name, value.strip(_BLANK)) for name, value in lines])
         self._lines = lines
-        self._last = dict(lines)
-        self.repeated = _NONE if len(self._last) == len(lines) else _repeated(lines)
-
-    def get(self, name: bytes) -> bytes | None:
-        """The value (the last one, if there are several) without the space around it; None when the field is absent."""
-        value = self._last.get(name)
-        return None if value is None else value.strip(_BLANK)
+        self.repeated = _NONE if len(self) == len(lines) else _repeated(lines)
 
     def joined(self, name: bytes) -> bytes | None:
         """All values of a field that is a list, like ``accept``: several lines mean the same as one with commas."""
         if name not in self.repeated:
             return self.get(name)
         return b", ".join(value.strip(_BLANK) for line, value in self._lines if line == name)
-
-    def names(self) -> list[bytes]:
-        """Every name once, in the order of the first appearance."""
-        return list(self._last)
 
 
 def _repeated(lines: FieldLines) -> frozenset[bytes]:
@@ -94,4 +78,4 @@ def duplicate(fields: Fields) -> bytes | None:
     """The first field that stands more than once and must not, even with equal values."""
     if not fields.repeated:
         return None
-    return next((name for name in fields.names() if name in fields.repeated and (name in SINGLE or name.startswith(_PARAM_PREFIX))), None)
+    return next((name for name in fields if name in fields.repeated and (name in SINGLE or name.startswith(_PARAM_PREFIX))), None)

@@ -19,6 +19,9 @@ class Link(Protocol):
     def into_loop(self, call: Callable[..., object], *arguments: object) -> None:
         """Have the loop call it."""
 
+    def tell_shell(self, call: Callable[..., object], *arguments: object) -> None:
+        """Have the shell call it, at once where loop and shell are of one thread; said from the top of a task, never while it asks us."""
+
     def into_shell(self, call: Callable[..., object], *arguments: object) -> None:
         """Have the shell call it, never at once."""
 

@@ -54,6 +54,8 @@ class Network:
 
         self._events.post(carry)
 
+    tell_shell = into_shell
+
     def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
         """Run a coroutine in the loop, and wait for it."""
         return asyncio.run_coroutine_threadsafe(coroutine, self.loop).result()

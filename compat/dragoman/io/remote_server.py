@@ -14,10 +14,10 @@ from dragoman.http.remote import UNKNOWN, Verdict, no_answer
 from dragoman.io.caller import NOBODY, Caller
 from dragoman.io.dialer import Dialer
 from dragoman.io.http_settings import Who
+from dragoman.io.link import Link
 from dragoman.remote.troubles import refused
 
 if TYPE_CHECKING:
-    import asyncio
     from collections.abc import Coroutine
 
     from dragoman.io.exchanges import Exchanges
@@ -28,16 +28,8 @@ _PRINCIPALS = 1024
 _DOUBTS = 60.0  # seconds between two times that a verdict is put in doubt
 
 
-class Runner(Protocol):
-    """The loop that HTTP lives in; see ``http_child.Link``."""
-
-    loop: asyncio.AbstractEventLoop
-
-    def into_loop(self, call: Callable[..., object], *arguments: object) -> None:
-        """Have the loop call it."""
-
-    def into_shell(self, call: Callable[..., object], *arguments: object) -> None:
-        """Have the shell call it, never at once."""
+class Runner(Link, Protocol):
+    """The loop that HTTP lives in."""
 
     def begin(self, coroutine: Coroutine[Any, Any, Verdict], then: Callable[[Verdict], object]) -> None:
         """Run a coroutine in the loop, and have the shell told of its result."""

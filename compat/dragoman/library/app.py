@@ -48,8 +48,11 @@ class App(Endpoint):
 
     def _fields(self, scope: Any, answer: Answer) -> list[tuple[bytes, bytes]]:
         """Sessions belong to whoever ``principal`` names, in a field that no client can write."""
-        fields = [field for field in scope["headers"] if field[0] != _FIELD]
+        fields: list[tuple[bytes, bytes]] = scope["headers"]
         principal = answer.principal = self._principal(scope)
+        if principal is None and _FIELD not in dict(fields):
+            return fields
+        fields = [field for field in fields if field[0] != _FIELD]
         return fields if principal is None else [*fields, (_FIELD, principal.encode("utf-8", "surrogateescape"))]
 
     def _new_house(self) -> House:
@@ -61,7 +64,7 @@ class App(Endpoint):
         answer = None if self._house is None else self._house.asking
         if answer is None:
             return Origin()
-        return Origin(dict(answer.scope), answer.principal)
+        return Origin(answer.scope, answer.principal)  # type: ignore[arg-type]  # hosts make dicts
 
     async def _prepare(self) -> None:
         if self._runtime is not None:
@@ -80,7 +83,7 @@ def principal_of(scope: dict[str, Any]) -> str | None:
     user = scope.get("user")
     if getattr(user, "is_authenticated", False):
         return str(user.identity)  # type: ignore[union-attr]
-    shown = next((value for name, value in scope.get("headers", ()) if name == b"authorization"), None)
+    shown = dict(scope["headers"]).get(b"authorization")
     if shown is None:
         return None
     from hashlib import sha256

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 Content = dict[str, Any]
@@ -167,6 +168,13 @@ def completion_result(value: Any) -> dict[str, Any]:
 
 
 def _json(value: Any) -> str:
+    if type(value) is int:
+        return str(value)
+    return _encoder()(value)
+
+
+@cache
+def _encoder() -> Callable[[Any], str]:
     import json
 
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode

@@ -11,7 +11,7 @@ import asyncio
 import contextvars
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import unquote
 
 import msgspec
@@ -33,6 +33,12 @@ from dragoman.library.threads import Threads
 from dragoman_specs.methods import ASKS, CACHEABLE
 from dragoman_specs.names import INTERNAL_ERROR, INVALID_PARAMS, META_SERVER_INFO, METHOD_NOT_FOUND
 from dragoman_specs.version import LATEST_MODERN
+
+
+class Flight(Protocol):
+    """A request at work; ``over``: nobody waits for its answer."""
+
+    over: bool
 
 
 class Dispatcher:
@@ -57,8 +63,8 @@ class Dispatcher:
             "completion/complete": self._complete,
         }
 
-    async def serve(self, request: frame.Request, send: Send, origin: Origin, is_over: Callable[[], bool]) -> None:
-        """Answer one request by ``send``, which also takes what is told before; ``is_over`` tells that nobody waits for it any more.
+    async def serve(self, request: frame.Request, send: Send, origin: Origin, flight: Flight) -> None:
+        """Answer one request by ``send``, which also takes what is told before; ``flight`` tells whether anybody waits for it still.
 
         (``Task.cancelling`` does not tell: task groups of Python 3.11 count theirs up and not down.)
         """
@@ -67,7 +73,7 @@ class Dispatcher:
         except ProtocolError as error:
             line = _failure(request.id, error)
         except asyncio.CancelledError:
-            if is_over():
+            if flight.over:
                 raise
             line = self._out_of_order(request, "it was cancelled from within")
         except WrongType as fault:
@@ -79,7 +85,7 @@ class Dispatcher:
             if isinstance(fault, KeyboardInterrupt):
                 send(line)
                 raise
-        if not is_over():  # a request that was taken back is not answered (basic/patterns/cancellation)
+        if not flight.over:  # a request that was taken back is not answered (basic/patterns/cancellation)
             send(line)
 
     def close(self) -> None:
@@ -89,12 +95,12 @@ class Dispatcher:
             self._threads = None
 
     def _out_of_order(self, request: frame.Request, why: str) -> bytes:
-        return frame.failure(request.id, frame.error(INTERNAL_ERROR, f"The server failed on {request.method}: {why}"))
+        return frame.failure(request.id, frame.error(INTERNAL_ERROR, f"The server failed on {request.method}: {why}"))[:-1]
 
     async def _served(self, request: frame.Request, send: Send, origin: Origin) -> bytes:
         envelope = self._envelopes.read(request.params)
         if isinstance(envelope, Refusal):
-            return frame.failure(request.id, envelope.encode())
+            return frame.failure(request.id, envelope.encode())[:-1]
         handling = Handling(request, envelope, send, self._sealer, self._wall(), origin, self.state)
         if request.method == "subscriptions/listen":
             await self._listen(handling, send)
@@ -135,7 +141,7 @@ class Dispatcher:
         if len(body) > self._server.max_result:
             told = f"The result has {len(body)} bytes, more than the server allows ({self._server.max_result})"
             raise ProtocolError(INTERNAL_ERROR, told)
-        return frame.result(handling.id, body)
+        return frame.own_result(handling.id, body)
 
     # -- what is offered ---------------------------------------------------------------------------------------------
 
@@ -148,7 +154,7 @@ class Dispatcher:
         return told if server.instructions is None else {**told, "instructions": server.instructions}
 
     async def _list(self, handling: Handling, member: str, entries: dict[str, Entry]) -> dict[str, Any]:
-        cursor, size = handling.params.get("cursor"), self._server.page_size
+        cursor, size = handling.param("cursor"), self._server.page_size
         shown = [entry.shown for entry in list(entries.values())]  # handlers in threads may change it
         if cursor is None and size is None:
             return {member: shown}
@@ -243,7 +249,7 @@ class Dispatcher:
     # -- streams -----------------------------------------------------------------------------------------------------
 
     async def _listen(self, handling: Handling, send: Send) -> None:
-        listener = Listener(handling.id, handling.params.get("notifications"), send)
+        listener = Listener(handling.id, handling.param("notifications"), send)
         self._server.hub.add(listener)
         try:
             await asyncio.get_running_loop().create_future()  # until it is cancelled
@@ -299,10 +305,10 @@ def _speakable(text: str) -> str:
 def _failure(request_id: bytes, error: ProtocolError) -> bytes:
     message = _speakable(str(error.message))
     try:
-        return frame.failure(request_id, frame.error(error.code, message, error.data))
+        return frame.failure(request_id, frame.error(error.code, message, error.data))[:-1]
     except (TypeError, ValueError, OverflowError, RecursionError) as fault:
         _report("a ProtocolError has data without a form in JSON", fault)
-        return frame.failure(request_id, frame.error(error.code, message))
+        return frame.failure(request_id, frame.error(error.code, message))[:-1]
 
 
 def _report(what: str, fault: BaseException) -> None:

@@ -36,9 +36,10 @@ def nowhere() -> Origin:
 class Flight:
     """A request at work; ``over``: nobody waits for its answer."""
 
-    __slots__ = ("over", "task")
+    __slots__ = ("key", "over", "task")
 
-    def __init__(self) -> None:
+    def __init__(self, key: bytes) -> None:
+        self.key = key
         self.over = False
         self.task: asyncio.Task[None] | None = None
 
@@ -100,18 +101,18 @@ class HostedChild:
         message = frame.parse(data)
         if isinstance(message, frame.Request):
             key = frame.id_key(message.id)
-            flight = self._flights[key] = Flight()
+            flight = self._flights[key] = Flight(key)
             flight.task = self._link.loop.create_task(self._serve(message, origin, flight))
-            flight.task.add_done_callback(lambda _: self._done(key, flight))
         elif isinstance(message, frame.Notification) and message.method == "notifications/cancelled":
             target = bytes((frame.members(message.params) or {}).get("requestId", Raw(b"null")))
             taken_back = self._flights.get(frame.id_key(target)) if frame.valid_id(target) else None
-            if taken_back is not None:
+            if taken_back is not None and taken_back.task is not None:
                 taken_back.cancel()
+                taken_back.task.add_done_callback(lambda _: self._done(taken_back))  # it may be that it never begins
 
-    def _done(self, key: bytes, flight: Flight) -> None:
-        if self._flights.get(key) is flight:
-            del self._flights[key]
+    def _done(self, flight: Flight) -> None:
+        if self._flights.get(flight.key) is flight:
+            del self._flights[flight.key]
 
     async def _serve(self, request: frame.Request, origin: Origin, flight: Flight) -> None:
         def send(line: bytes) -> None:
@@ -120,21 +121,27 @@ class HostedChild:
             else:  # a handler in a thread
                 self._link.loop.call_soon_threadsafe(self._say, line, request.id)
 
-        if not self._runtime.ready:
-            try:
-                await self._runtime.start()
-            except Exception as fault:
-                import logging
+        try:
+            if self._runtime.ready or await self._started(request, send):
+                await self._runtime.dispatcher.serve(request, send, origin, flight)
+        finally:
+            self._done(flight)
 
-                logging.getLogger("dragoman").exception("the server could not start")
-                refusal: Refusal = server_fault(f"The server could not start: {type(fault).__name__}")
-                send(frame.failure(request.id, refusal.encode()))
-                return
-        await self._runtime.dispatcher.serve(request, send, origin, lambda: flight.over)
+    async def _started(self, request: frame.Request, send: Callable[[bytes], None]) -> bool:
+        try:
+            await self._runtime.start()
+        except Exception as fault:
+            import logging
+
+            logging.getLogger("dragoman").exception("the server could not start")
+            refusal: Refusal = server_fault(f"The server could not start: {type(fault).__name__}")
+            send(frame.failure(request.id, refusal.encode())[:-1])
+            return False
+        return True
 
     def _say(self, line: bytes, about: bytes) -> None:
         # What follows is not this request's alone: it has nothing of the context that the request came with.
-        Context().run(self._link.into_shell, self._heard, line[:-1], about)
+        Context().run(self._link.tell_shell, self._heard, line, about)
 
     def _heard(self, line: bytes, about: bytes) -> None:
         if not self._closing:

@@ -39,7 +39,7 @@ class Listener:
 
     def tell(self, method: str, params: dict[str, Any]) -> None:
         """A notification on this stream."""
-        self._send(frame.notification(method, msgspec.json.encode({**params, "_meta": self._meta})))
+        self._send(frame.notification(method, msgspec.json.encode({**params, "_meta": self._meta}))[:-1])
 
 
 class Hub:

@@ -32,7 +32,7 @@ class Origin:
 
 
 class Handling:
-    """See the module. ``send`` takes finished lines, ``wall`` is epoch seconds, ``state`` is what the server's lifespan has made."""
+    """See the module. ``send`` takes finished lines without their newline, ``wall`` is epoch seconds, ``state`` the lifespan's."""
 
     def __init__(
         self, request: frame.Request, envelope: Envelope, send: Send, sealer: Sealer, wall: float, origin: Origin, state: Any
@@ -43,20 +43,37 @@ class Handling:
         self.state = state
         self.sealer = sealer
         self.wall = wall
-        try:
-            self.params: dict[str, Any] = _decode(request.params or b"{}")
-        except (msgspec.MsgspecError, RecursionError) as fault:
-            raise ProtocolError(INVALID_PARAMS, f"Invalid params: {fault}") from None
-        self.meta: dict[str, Any] = self.params.get("_meta", {})
-        self.client: dict[str, Any] = {} if envelope.client_info is None else _decode(envelope.client_info)
+        self._request = request
         self.capabilities = envelope.capabilities
         self._envelope = envelope
         self._send = send
         self._told: float | None = None
         self._lock = threading.Lock()
         self._rounds: Rounds | None = None
-        if "requestState" in self.params or "inputResponses" in self.params:
+        if "requestState" in envelope.params or "inputResponses" in envelope.params:
             self._resume()
+
+    @property
+    def meta(self) -> dict[str, Any]:
+        """All of ``_meta``."""
+        found = _decode(self._request.params or b"{}").get("_meta", {})
+        return found if isinstance(found, dict) else {}
+
+    @property
+    def client(self) -> dict[str, Any]:
+        """``clientInfo``; {} if there is none."""
+        info = self._envelope.client_info
+        return {} if info is None else _decode(info)
+
+    def param(self, name: str) -> Any:
+        """A member of params; None if it is left out. Raises ``ProtocolError`` for what cannot be read."""
+        raw = self._envelope.params.get(name)
+        if raw is None:
+            return None
+        try:
+            return _decode(raw)
+        except (msgspec.MsgspecError, RecursionError) as fault:
+            raise ProtocolError(INVALID_PARAMS, f"Invalid params: {name}: {fault}") from None
 
     @property
     def rounds(self) -> Rounds:
@@ -73,7 +90,7 @@ class Handling:
         return {} if self._rounds is None else self._rounds.pending
 
     def _resume(self) -> None:
-        state, answers = self.params.get("requestState"), self.params.get("inputResponses", {})
+        state, answers = self.param("requestState"), self.param("inputResponses") if "inputResponses" in self._envelope.params else {}
         if not isinstance(answers, dict):
             raise ProtocolError(INVALID_PARAMS, "Invalid params: inputResponses must be an object")
         self.rounds.fresh, self.rounds.is_first = answers, state is None
@@ -84,14 +101,14 @@ class Handling:
 
     def text(self, name: str) -> str:
         """A member of params that has to be a text."""
-        value = self.params.get(name)
+        value = self.param(name)
         if not isinstance(value, str):
             raise ProtocolError(INVALID_PARAMS, f"Invalid params: {name} must be a string")
         return value
 
     def object(self, name: str) -> dict[str, Any]:
         """A member of params that is an object, or left out."""
-        value = self.params.get(name)
+        value = self.param(name)
         if value is None:
             return {}
         if not isinstance(value, dict):
@@ -135,7 +152,7 @@ class Handling:
 
     def tell(self, method: str, params: dict[str, Any]) -> None:
         """A notification on the request's own stream. Raises ``TypeError`` for what has no form in JSON."""
-        self._send(frame.notification(method, msgspec.json.encode(params)))
+        self._send(frame.notification(method, msgspec.json.encode(params))[:-1])
 
 
 def _names_of(missing: dict[str, Any]) -> list[str]:

@@ -58,7 +58,7 @@ def checker(shape: Any, whose: str) -> Callable[[Any], Any]:
         return _checks_schema(shape, whose)
     from pydantic import ValidationError
 
-    validate = adapter_of(shape, whose).validate_python
+    validate = adapter_of(shape, whose).validator.validate_python
 
     def check(value: Any) -> Any:
         try:
@@ -113,5 +113,5 @@ def is_plain(annotation: Any) -> bool:
 
 def writer(annotation: Any, whose: str) -> Callable[[Any], Any]:
     """What makes JSON of values of a declared return type. It raises ``ValueError`` for one that is none."""
-    dump, check = adapter_of(annotation, whose).dump_python, checker(annotation, whose)
+    dump, check = adapter_of(annotation, whose).serializer.to_python, checker(annotation, whose)
     return lambda value: dump(check(value), mode="json", by_alias=True)

@@ -134,7 +134,8 @@ class Endpoint:
         self.start()
         try:
             await self._prepare()
-            yield
+            with heard(self.begin_shutdown):
+                yield
         finally:
             await self.close()
 
@@ -253,9 +254,9 @@ def _path(scope: Scope) -> str:
 
 async def _body(receive: Receive, request: HttpRequest, most: int, house: House, answer: Answer) -> bytes | Rejection | None:
     """The whole body; ``None`` if the client has left. A body that says that it is too long is not even asked for."""
-    for name, value in request.headers:
-        if name == b"content-length" and (not value.isdigit() or len(value) > _DIGITS or int(value) > most):
-            return _too_long(most)
+    length = request.fields.get(b"content-length")
+    if length is not None and (not length.isdigit() or len(length) > _DIGITS or int(length) > most):
+        return _too_long(most)
     answer.reading = True
     message = await receive()
     if not message.get("more_body", False) and message["type"] == "http.request":  # nearly always

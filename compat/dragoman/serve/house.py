@@ -103,6 +103,7 @@ class House:
         self._new: list[tuple[Answer, Receive]] = []  # to be looked at soon: has the client left?
         self._later: deque[Callable[[], None]] = deque()  # for the end of the turn: the core is not to be asked while it is heard
         self._turning = False
+        self._is_asking = False
         self._ticking: asyncio.TimerHandle | None = None
         self._empty: asyncio.Future[None] | None = None
         self._closing = False
@@ -253,6 +254,7 @@ class House:
 
     def _ask(self, method: Callable[..., list[HttpEffect]], *arguments: object) -> bool:
         self.happened()
+        self._is_asking = True
         try:
             carriers = self._carriers
             for effect in method(*arguments):
@@ -260,6 +262,8 @@ class House:
         except Exception as fault:  # noqa: BLE001 - a fault of ours must cost one request, not the others
             self.fault(method.__name__, fault)
             return False
+        finally:
+            self._is_asking = False
         return True
 
     def fault(self, where: str, fault: Exception) -> None:
@@ -289,7 +293,9 @@ class House:
         """A line of a server, for the core."""
         if self.finished.is_set():
             return
-        if isinstance(line, bytes):
+        if self._is_asking:
+            self._later.append(partial(self.from_server, session, line, about))
+        elif isinstance(line, bytes):
             self._ask(self._core.from_server, session, line, monotonic(), about)
         else:
             self._ask(self._core.server_too_long, session, line.head, line.size, monotonic())

@@ -20,6 +20,10 @@ class LoopLink:
         """Call it."""
         call(*arguments)
 
+    def tell_shell(self, call: Callable[..., object], *arguments: object) -> None:
+        """Call it."""
+        call(*arguments)
+
     def into_shell(self, call: Callable[..., object], *arguments: object) -> None:
         """Call it soon: the core is not to be asked while it is heard."""
         self.loop.call_soon(call, *arguments)

@@ -9,6 +9,7 @@ as the property ``result`` of such an object, and its values likewise; reference
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, Final
 
 from msgspec import Raw
@@ -26,6 +27,7 @@ _REFERENCES: Final = frozenset(("$ref", "$dynamicRef"))
 # Keywords whose members are schemas under names of their own, and those that hold data, which may look like anything.
 _NAMED: Final = frozenset(("properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies"))
 _DATA: Final = frozenset(("const", "enum", "default", "examples"))
+_CACHED: Final = 256
 _ANYTHING, _NOTHING = Raw(b"{}"), Raw(b'{"not":{}}')
 
 
@@ -80,16 +82,21 @@ def object_output(result: Members, crossing: Crossing, notes: Notes) -> Members:
     if value is ABSENT:
         return result
     is_object = shape.show(value) == "an object"
-    schema = frame.members(Raw(crossing.output_schema)) if crossing.output_schema else None
-    is_other = schema is not None and not _describes_object(schema)
+    listed = bool(crossing.output_schema)
+    is_other = listed and not _lists_objects(bytes(crossing.output_schema or b""))
     is_error = bytes(result.get("isError", ABSENT)) == b"true"
     if is_object and (is_error or not is_other):
         return result
     if shape.show(value) == "null" and (is_error or not is_other):
         return {name: held for name, held in result.items() if name != "structuredContent"}
-    if schema is not None and not is_other and not is_error:
+    if listed and not is_other and not is_error:
         notes.add(shape.AREA, f"{crossing.method}: structuredContent was {shape.show(value)} where the tool lists an object, wrapped")
     return {**result, "structuredContent": Raw(b'{"%b":%b}' % (WRAPPED.encode(), value))}
+
+
+@lru_cache(_CACHED)
+def _lists_objects(schema: bytes) -> bool:
+    return _describes_object(frame.members(Raw(schema)) or {})
 
 
 def _describes_object(schema: Members) -> bool:
