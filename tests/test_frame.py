@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec import Raw
 
@@ -173,3 +173,24 @@ def test_a_result_goes_out_as_it_came_in(value: object) -> None:
     raw = msgspec.json.encode(value)
     message = frame.parse(frame.result(b"1", raw)[:-1])
     assert message == frame.Result(b"1", Raw(raw)) or (isinstance(message, frame.Result) and bytes(message.result) == raw)
+
+
+_TEXTS = st.sampled_from(
+    ['"a"', '""', "1", "0", "-1", "1.5", "null", "true", '"2.0"', '"1.0"', "{}", "[]", '{"a":1}', '"\\u0061"', '"é"', '"tools/call"']
+)
+_NAMES = st.sampled_from(["jsonrpc", "id", "method", "params", "result", "error", "more"])
+
+
+@example(members=[("id", "1"), ("method", '""'), ("result", '"a"')], spaced=False, lenient=True)
+@given(members=st.lists(st.tuples(_NAMES, _TEXTS), max_size=6), spaced=st.booleans(), lenient=st.booleans())
+def test_a_short_line_is_read_as_a_long_one(members: list[tuple[str, str]], spaced: bool, lenient: bool) -> None:
+    """Short lines have a way of their own, which must make no difference; space after a frame means nothing, and makes it long."""
+    colon = " : " if spaced else ":"
+    short = ("{" + ",".join(f'"{name}"{colon}{text}' for name, text in members) + "}").encode()
+    assert frame.parse(short, lenient=lenient) == frame.parse(short + b" " * 1000, lenient=lenient)
+
+
+def test_a_line_of_our_own_is_taken_for_what_it_was_made_of_once_and_for_what_it_says_ever_after() -> None:
+    one, other = frame.own_result(b"1", b'{"a":1}'), frame.own_result(b"2", b'{"b":2}')
+    read = [frame.parse(one), frame.parse(other), frame.parse(other), frame.parse(bytes(bytearray(one)))]
+    assert read == [frame.Result(b"1", Raw(b'{"a":1}')), *[frame.Result(b"2", Raw(b'{"b":2}'))] * 2, frame.Result(b"1", Raw(b'{"a":1}'))]

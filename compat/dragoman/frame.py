@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import UNSET, Raw, Struct, UnsetType
 
 from dragoman_specs.names import INVALID_REQUEST, PARSE_ERROR
 
@@ -69,7 +69,7 @@ Frame = Request | Notification | Result | Failure | Malformed
 class _Plain(Struct, gc=False):
     jsonrpc: str = ""
     id: Raw = _NOTHING
-    method: str = ""
+    method: str | UnsetType = UNSET
     params: Raw = _NOTHING
     result: Raw = _NOTHING
     error: Raw = _NOTHING
@@ -138,7 +138,7 @@ def _plain(line: bytes, lenient: bool) -> Request | Result | None:
     frame_id = bytes(wire.id)
     if not frame_id.isdigit() or not (wire.jsonrpc == "2.0" or lenient) or wire.error is not _NOTHING:
         return None
-    if wire.method:
+    if wire.method is not UNSET:
         params = wire.params
         return Request(frame_id, wire.method, None if params is _NOTHING or params == _NULL else params)
     return None if wire.result is _NOTHING else Result(frame_id, wire.result)
