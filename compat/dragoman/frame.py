@@ -18,6 +18,7 @@ from dragoman_specs.names import INVALID_REQUEST, PARSE_ERROR
 
 _NOTHING = Raw(b"")
 _NULL = Raw(b"null")
+_TWO = Raw(b'"2.0"')
 _BOM = b"\xef\xbb\xbf"
 _BRACE = ord("{")
 
@@ -67,7 +68,7 @@ Frame = Request | Notification | Result | Failure | Malformed
 
 
 class _Plain(Struct, gc=False):
-    jsonrpc: str = ""
+    jsonrpc: Raw = _NOTHING
     id: Raw = _NOTHING
     method: str | UnsetType = UNSET
     params: Raw = _NOTHING
@@ -136,7 +137,7 @@ def _plain(line: bytes, lenient: bool) -> Request | Result | None:
     except (msgspec.MsgspecError, RecursionError):
         return None
     frame_id = bytes(wire.id)
-    if not frame_id.isdigit() or not (wire.jsonrpc == "2.0" or lenient) or wire.error is not _NOTHING:
+    if not frame_id.isdigit() or not (lenient or wire.jsonrpc == _TWO) or wire.error is not _NOTHING:
         return None
     if wire.method is not UNSET:
         params = wire.params
@@ -292,10 +293,15 @@ def result(frame_id: bytes, *value: bytes | memoryview) -> bytes:
 
 
 def own_result(frame_id: bytes, value: bytes) -> bytes:
-    """A response line of this process's own, without its newline: ``parse`` of this very object, if it comes next, need not read it."""
+    """A response line of this process's own, without its newline: ``parse`` of this very object need not read it until ``forget_own``."""
     line = b"".join((b'{"jsonrpc":"2.0","id":', frame_id, b',"result":', value, b"}"))
     _made[0] = line, Result(frame_id, Raw(value))
     return line
+
+
+def forget_own() -> None:
+    """Whoever was to read a line of ``own_result`` has read it."""
+    _made[0] = _NOTHING_MADE
 
 
 def failure(frame_id: bytes | None, error: bytes) -> bytes:

@@ -70,12 +70,22 @@ async def test_a_tool_error_is_a_text_for_the_model_and_no_news_for_the_operator
 @pytest.mark.parametrize("version", EVERY)
 @asynchronous
 async def test_a_protocol_error_is_an_error_with_its_code_and_data(version: str, caplog: pytest.LogCaptureFixture) -> None:
-    server = raising(lambda: ProtocolError(-32050 if version != MODERN else -31000, "No", {"why": [1, None, "x"]}))
+    server = raising(lambda: ProtocolError(-31000, "No", {"why": [1, None, "x"]}))
     with pytest.raises(ProtocolError, match="No") as error:
         await called(server, "fail", version=version)
-    assert error.value.code == (-32050 if version != MODERN else -31000)
+    assert error.value.code == -31000
     assert error.value.data == {"why": [1, None, "x"]}
     assert tracebacks(caplog) == []
+
+
+@pytest.mark.parametrize(
+    ("code", "told"), [(-32050, -32603), (-32099, -32603), (-32020, -32603), (-32021, -32603), (-32042, -32603), (-32002, -32602)]
+)
+@asynchronous
+async def test_a_code_that_the_specification_keeps_for_itself_becomes_the_nearest_that_is_allowed(code: int, told: int) -> None:
+    with pytest.raises(ProtocolError, match="No") as error:
+        await called(raising(lambda: ProtocolError(code, "No")), "fail")
+    assert error.value.code == told
 
 
 @pytest.mark.parametrize("version", BOTH)

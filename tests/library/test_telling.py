@@ -284,7 +284,29 @@ def test_what_can_not_have_changed_is_a_value_error(what: str) -> None:
         offering().changed(what)
 
 
-@pytest.mark.parametrize(("what", "name"), [("tools", "none"), ("prompts", "none"), ("resources", "note://none"), ("tool", "one")])
+@pytest.mark.parametrize(("what", "name"), [("tools", "none"), ("prompts", "none"), ("resources", "note://none")])
 def test_removing_what_is_not_there_is_a_key_error(what: str, name: str) -> None:
     with pytest.raises(KeyError):
         offering().remove(what, name)
+
+
+@asynchronous
+async def test_a_stream_is_promised_only_what_the_server_offers() -> None:
+    server = Server("s")
+    server.tool("a")(lambda: "1")
+    acknowledged: list[dict[str, Any]] = []
+
+    class Watching(Judged):
+        def _notified(self, method: str, params: dict[str, Any]) -> None:
+            if method.endswith("acknowledged"):
+                acknowledged.append(params["notifications"])
+            super()._notified(method, params)
+
+    async with Watching(server) as client:
+        await client.listen("tools", "prompts", "resources", "note://one")
+    assert acknowledged == [{"toolsListChanged": True}]
+
+
+def test_removing_from_what_is_no_list_is_a_value_error_that_names_those_that_are() -> None:
+    with pytest.raises(ValueError, match="tools, prompts, resources, not 'tool'"):
+        offering().remove("tool", "one")

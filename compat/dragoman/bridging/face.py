@@ -179,6 +179,8 @@ class DualFace:
     def _other(self, message: frame.Frame | list[frame.Frame], line: bytes) -> None:
         if isinstance(message, frame.Malformed):
             self._malformed(message)
+        elif isinstance(message, list) and self._modern is not None and self._legacy is None:
+            self.context.refuse(None, errors.no_batches())
         elif self._modern is not None and (self._legacy is None or _MODERN_MARK in line):
             self._modern.from_client(message, line)
         elif isinstance(message, frame.Notification) and self._upgrade.notification(message, only_ours=self._legacy is not None):

@@ -23,12 +23,17 @@ class Network:
         self._calls: deque[Callable[[], object]] = deque()
         self._woken = False
         self._events = events
+        self._stopping = False
         self._thread = threading.Thread(target=self._run, name="network", daemon=True)
         self._thread.start()
 
     def _run(self) -> None:
         asyncio.set_event_loop(self.loop)
-        self.loop.run_forever()
+        while not self._stopping:  # what ends a loop before its time (a task's SystemExit) is no matter of the others in it
+            try:
+                self.loop.run_forever()
+            except BaseException as fault:  # noqa: BLE001 - see above
+                self.loop.call_exception_handler({"message": "something has tried to end the loop", "exception": fault})
 
     def into_loop(self, call: Callable[..., object], *arguments: object) -> None:
         """Have the loop call it."""
@@ -85,6 +90,7 @@ class Network:
             asyncio.run_coroutine_threadsafe(end(), self.loop).result(_STOP_WAIT)
         except TimeoutError:
             pass
+        self._stopping = True
         self.loop.call_soon_threadsafe(self.loop.stop)
         self._thread.join(_STOP_WAIT)
         if not self._thread.is_alive():

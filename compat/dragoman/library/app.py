@@ -32,7 +32,8 @@ class App(Endpoint):
         state_key_file: str | None,
         settings: Settings,
     ) -> None:
-        settings["server_era"] = "modern"
+        if settings.setdefault("server_era", "modern") != "modern":
+            raise ValueError("server_era: a server of the library is a modern one, which clients of every revision can use")
         settings.setdefault("command_label", str(server.info["name"]))
         settings.setdefault("isolation", OPEN)
         settings.setdefault("sse", True)

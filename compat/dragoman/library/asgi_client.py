@@ -91,6 +91,7 @@ class Answer:
         self._pieces: asyncio.Queue[bytes | None] = asyncio.Queue(_AHEAD)
         self._fault: BaseException | None = None
         self.leave: Callable[[], None] = lambda: None  # closes the connection
+        self.whole = False  # the application has said its last word
 
     @property
     def headers(self) -> Answer:
@@ -112,14 +113,19 @@ class Answer:
             self.status = message["status"]
             self._fields = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in message.get("headers", ())]
             self.head.set_result(None)
-        elif message["type"] == "http.response.body":
+        elif message["type"] == "http.response.body" and not self.whole:
+            if not isinstance(message.get("body", b""), bytes | bytearray | memoryview):
+                raise TypeError(f"the body of an answer is bytes, not {type(message['body']).__name__}")
+            self.whole = not message.get("more_body", False)
             if message.get("body"):
                 await self._pieces.put(message["body"])
-            if not message.get("more_body", False):
+            if self.whole:
                 await self._pieces.put(None)
 
     async def end(self, fault: BaseException | None) -> None:
-        """The application has returned, or failed."""
+        """The application has returned, or failed; after its last word that is no matter of the client's."""
+        if self.whole:
+            return
         self._fault = fault
         if not self.head.done():
             text = "the application ended without an answer" if fault is None else f"the application failed: {type(fault).__name__}"
@@ -147,7 +153,7 @@ class AsgiClient:
         self.on_redirect: Callable[[str], None] = lambda _text: None
         self.life = Life(application)
         self._application = application
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks: dict[asyncio.Task[None], Answer] = {}
 
     def redacted(self, text: str) -> str:
         """Nothing of ours is secret to the application."""
@@ -155,8 +161,13 @@ class AsgiClient:
 
     async def close(self) -> None:
         """End what still runs, and the application's lifespan."""
-        for task in list(self._tasks):
-            task.cancel()
+        if self._tasks:
+            for task, answer in list(self._tasks.items()):
+                if not answer.whole:
+                    task.cancel()
+            _, late = await asyncio.wait(list(self._tasks), timeout=_FAREWELL)
+            for task in late:
+                task.cancel()
         await self.life.stop()
 
     @asynccontextmanager
@@ -198,12 +209,13 @@ class AsgiClient:
         """The answer, once its head is there."""
         answer, left = Answer(), asyncio.Event()
         task = asyncio.create_task(self._run(scope, body, answer, left))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._tasks[task] = answer
+        task.add_done_callback(self._tasks.pop)
 
         def leave() -> None:
             left.set()
-            task.cancel()
+            if not answer.whole:  # what it does after that is its own
+                task.cancel()
 
         answer.leave = leave
         try:
@@ -227,9 +239,18 @@ class AsgiClient:
         fault: BaseException | None = None
         try:
             await self._application(scope, receive, answer.take)
+        except asyncio.CancelledError as ended:
+            if left.is_set():
+                raise
+            fault = ended
         except Exception as failed:  # noqa: BLE001 - an application that fails has failed one request
             fault = failed
             _report("the application failed", failed)
+        except GeneratorExit:
+            raise
+        except BaseException as failed:
+            await answer.end(failed)
+            raise
         await answer.end(fault)
 
     def _scope(self, method: str, headers: Mapping[str, str], url: str, size: int, who: Who | None) -> Message:

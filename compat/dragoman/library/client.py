@@ -11,8 +11,10 @@ from typing import Any, Self
 import msgspec
 
 from dragoman import frame
+from dragoman.bridging.broken import ids_in
 from dragoman.bridging.effects import WARNING, Log, Loss
 from dragoman.bridging.face import DualFace
+from dragoman.bridging.ids import number_of
 from dragoman.bridging.options import Options
 from dragoman.library.errors import ProtocolError
 from dragoman.library.hosted import Hosting
@@ -28,6 +30,7 @@ from dragoman_specs.names import (
     META_PROTOCOL_VERSION,
     META_SUBSCRIPTION_ID,
     METHOD_NOT_FOUND,
+    PARSE_ERROR,
     PROGRESS_TOKEN,
 )
 from dragoman_specs.version import LATEST_MODERN, MODERN, Version, parse
@@ -256,7 +259,10 @@ class Client:
     # -- from the server
 
     def _heard(self, line: bytes) -> None:
-        message = msgspec.json.decode(line)
+        try:
+            message = msgspec.json.decode(line)
+        except RecursionError:
+            message = {"id": _id_of(line), "error": {"code": PARSE_ERROR, "message": "Parse error: the answer is nested too deeply"}}
         if "method" not in message:
             number = message.get("id")
             waiting = self._waiting.get(self._next if number is None else number)  # null: what was just said could not be read
@@ -305,6 +311,11 @@ class Client:
 
 def _cancelled(number: int) -> bytes:
     return frame.notification("notifications/cancelled", frame.encode({"requestId": number, "reason": "cancelled"}))[:-1]
+
+
+def _id_of(line: bytes) -> int | None:
+    """Of an answer that cannot be read whole."""
+    return next((number for text in ids_in(line, whole=True) if (number := number_of(text)) is not None), None)
 
 
 def _declared(version: Version, answer: Answer | None) -> Json:

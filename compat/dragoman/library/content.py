@@ -79,11 +79,12 @@ def _whole(value: dict[str, Any], dump: Callable[[Any], Any] | None) -> dict[str
     """A result as the handler has made it."""
     if value.get("resultType", "complete") != "complete":
         raise WrongType("returned a result that is not complete; a question is asked with Context.ask")
-    if _blocks(value["content"]) is None:
+    blocks = _blocks(value["content"])
+    if blocks is None:
         raise WrongType("returned a result whose content is not a list of blocks")
     if dump is not None and not value.get("isError"):
-        return {**value, "structuredContent": _dumped(value.get("structuredContent"), dump)}
-    return value
+        return {**value, "content": blocks, "structuredContent": _dumped(value.get("structuredContent"), dump)}
+    return {**value, "content": blocks}
 
 
 def _dumped(value: Any, dump: Callable[[Any], Any]) -> Any:
@@ -123,12 +124,7 @@ def _blocks(value: Any) -> list[Content] | None:
 def _checked(block: Content) -> Content:
     """A block that has what a block of its kind must have (schema#contentblock)."""
     if block["type"] == "resource":
-        held = block.get("resource")
-        fits = (
-            isinstance(held, dict)
-            and isinstance(held.get("uri"), str)
-            and (isinstance(held.get("text"), str) or isinstance(held.get("blob"), str))
-        )
+        fits = _is_contents(block.get("resource"))
     else:
         fits = all(isinstance(block.get(member), str) for member in _MEMBERS[block["type"]])
     if not fits:
@@ -136,26 +132,44 @@ def _checked(block: Content) -> Content:
     return block
 
 
+def _is_contents(held: Any) -> bool:
+    """Whether it has what contents of a resource must have (schema#resourcecontents)."""
+    if not isinstance(held, dict) or not isinstance(held.get("uri"), str):
+        return False
+    return isinstance(held.get("text"), str) or isinstance(held.get("blob"), str)
+
+
 def resource_result(uri: str, mime_type: str | None, value: Any) -> dict[str, Any]:
     """A ``ReadResourceResult``: a text, bytes, or contents as they are."""
     if isinstance(value, dict) and isinstance(value.get("contents"), list):
-        return value
+        return {**value, **resource_result(uri, mime_type, value["contents"])}
     if isinstance(value, str | bytes | bytearray):
         return {"contents": [contents(uri, bytes(value) if isinstance(value, bytearray) else value, mime_type)]}
-    if isinstance(value, list) and all(isinstance(each, dict) for each in value):
+    if isinstance(value, list) and all(_is_contents(each) for each in value):
         return {"contents": value}
+    if isinstance(value, list):
+        raise WrongType("returned contents of which some lack what is expected of them: a uri, and a text or a blob")
     raise WrongType(f"returned {type(value).__name__}: a text, bytes or a list of contents was expected")
 
 
 def prompt_result(description: str | None, value: Any) -> dict[str, Any]:
     """A ``GetPromptResult``: a text of the user's, or messages."""
     if isinstance(value, dict) and isinstance(value.get("messages"), list):
-        return value
+        return {**value, "messages": [_message(each) for each in value["messages"]]}
     items = value if isinstance(value, list | tuple) else [value]
-    messages = [message("user", each) if isinstance(each, str) else each for each in items]
-    if not all(isinstance(each, dict) and "role" in each and "content" in each for each in messages):
-        raise WrongType("returned what is no prompt: a text, a message, or a list of them was expected")
-    return {**({"description": description} if description else {}), "messages": messages}
+    return {**({"description": description} if description else {}), "messages": [_message(each) for each in items]}
+
+
+def _message(value: Any) -> Content:
+    if isinstance(value, str):
+        return message("user", value)
+    if isinstance(value, dict) and value.get("role") in ("user", "assistant"):
+        held = value.get("content")
+        if isinstance(held, str):
+            return {**value, "content": text(held)}
+        if isinstance(held, dict) and held.get("type") in _BLOCKS:
+            return {**value, "content": _checked(held)}
+    raise WrongType("returned what is no prompt: a text, a message (a role and a block), or a list of them was expected")
 
 
 def completion_result(value: Any) -> dict[str, Any]:

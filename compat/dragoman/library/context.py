@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable
+from copy import deepcopy
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from dragoman.library.questions import Question
@@ -28,16 +29,23 @@ class Context:
     * ``state``: what the server's ``lifespan`` has made; None without one.
     """
 
-    __slots__ = ("_handling", "capabilities", "client", "meta", "principal", "scope", "state")
+    __slots__ = ("_capabilities", "_handling", "client", "meta", "principal", "scope", "state")
 
     def __init__(self, handling: Handling) -> None:
         self._handling = handling
         self.client: dict[str, Any] = handling.client
-        self.capabilities: dict[str, Any] = handling.capabilities
+        self._capabilities: dict[str, Any] | None = None
         self.meta: dict[str, Any] = handling.meta
         self.principal: str | None = handling.origin.principal
         self.scope: dict[str, Any] | None = handling.origin.scope
         self.state: Any = handling.state
+
+    @property
+    def capabilities(self) -> dict[str, Any]:
+        """See the class. A dict of the context's own."""
+        if self._capabilities is None:
+            self._capabilities = deepcopy(self._handling.capabilities)
+        return self._capabilities
 
     @overload
     async def ask(self, question: Question[A], /) -> A: ...

@@ -25,13 +25,21 @@ from dragoman.library.content import WrongType
 from dragoman.library.context import Context
 from dragoman.library.errors import ProtocolError, ResourceNotFound, ToolError
 from dragoman.library.hub import Listener
-from dragoman.library.request import Handling, Origin, Send
+from dragoman.library.request import Handling, Origin, Send, one_line
 from dragoman.library.rounds import Asked
 from dragoman.library.server import Entry, Server
 from dragoman.library.signatures import BadArguments
 from dragoman.library.threads import Threads
 from dragoman_specs.methods import ASKS, CACHEABLE
-from dragoman_specs.names import INTERNAL_ERROR, INVALID_PARAMS, META_SERVER_INFO, METHOD_NOT_FOUND
+from dragoman_specs.names import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    META_SERVER_INFO,
+    METHOD_NOT_FOUND,
+    MISSING_CLIENT_CAPABILITY,
+    RESOURCE_NOT_FOUND,
+    URL_ELICITATION_REQUIRED,
+)
 from dragoman_specs.version import LATEST_MODERN
 
 
@@ -80,6 +88,8 @@ class Dispatcher:
             _report(f"{request.method} failed", fault)
             line = self._out_of_order(request, f"the handler {fault}")
         except BaseException as fault:
+            if isinstance(fault, GeneratorExit) and not _in_loop():
+                raise
             _report(f"{request.method} failed", fault)
             line = self._out_of_order(request, type(fault).__name__)
             if isinstance(fault, KeyboardInterrupt):
@@ -135,7 +145,7 @@ class Dispatcher:
         meta = result.get("_meta")
         result["_meta"] = {**(meta if isinstance(meta, dict) else {}), META_SERVER_INFO: self._server.info}
         try:
-            body = msgspec.json.encode(result)
+            body = one_line(msgspec.json.encode(result))
         except (TypeError, ValueError, OverflowError, RecursionError) as fault:  # in what a handler returned as a whole result or block
             raise WrongType(f"returned what has no form in JSON: {fault}") from None
         if len(body) > self._server.max_result:
@@ -212,7 +222,10 @@ class Dispatcher:
             arguments = entry.signature.read(found)
         except BadArguments:  # the template has no such values
             raise ResourceNotFound(uri) from None
-        value = await self._run(entry, handling, arguments)
+        try:
+            value = await self._run(entry, handling, arguments)
+        except ResourceNotFound as fault:  # it may name a part of what was asked for, or another spelling
+            raise ProtocolError(fault.code, fault.message, {"uri": uri}) from None
         return {**entry.hints, **content.resource_result(uri, entry.shown.get("mimeType"), value)}
 
     async def _complete(self, handling: Handling) -> dict[str, Any]:
@@ -249,7 +262,7 @@ class Dispatcher:
     # -- streams -----------------------------------------------------------------------------------------------------
 
     async def _listen(self, handling: Handling, send: Send) -> None:
-        listener = Listener(handling.id, handling.param("notifications"), send)
+        listener = Listener(handling.id, handling.param("notifications"), send, self._server.offered)
         self._server.hub.add(listener)
         try:
             await asyncio.get_running_loop().create_future()  # until it is cancelled
@@ -258,6 +271,7 @@ class Dispatcher:
 
 
 _DIGITS = 10
+_RESERVED = range(-32099, -32019)  # for the specification's own errors, of which a handler knows one
 _PRIVATE = {"ttlMs": 0, "cacheScope": "private"}  # of what is read, unless the resource has hints of its own
 _CAPABILITIES: dict[str, dict[str, Any]] = {
     "tools": {"listChanged": True},
@@ -302,13 +316,32 @@ def _speakable(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode()
 
 
+def _code(error: ProtocolError) -> int:
+    """Its code, or the nearest that 2026-07-28 lets a handler's error have (basic/index#error-codes)."""
+    if error.code == RESOURCE_NOT_FOUND:
+        return INVALID_PARAMS
+    is_lacking = isinstance(error.data, dict) and isinstance(error.data.get("requiredCapabilities"), dict)
+    if error.code == MISSING_CLIENT_CAPABILITY and is_lacking:
+        return error.code
+    return INTERNAL_ERROR if error.code in _RESERVED or error.code == URL_ELICITATION_REQUIRED else error.code
+
+
 def _failure(request_id: bytes, error: ProtocolError) -> bytes:
     message = _speakable(str(error.message))
     try:
-        return frame.failure(request_id, frame.error(error.code, message, error.data))[:-1]
+        return frame.failure(request_id, frame.error(_code(error), message, error.data))[:-1]
     except (TypeError, ValueError, OverflowError, RecursionError) as fault:
         _report("a ProtocolError has data without a form in JSON", fault)
-        return frame.failure(request_id, frame.error(error.code, message))[:-1]
+        return frame.failure(request_id, frame.error(_code(error), message))[:-1]
+
+
+def _in_loop() -> bool:
+    """Whether there is a loop still: what is left of a task when its loop is gone is not the handler's doing."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
 
 
 def _report(what: str, fault: BaseException) -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Raw
 
 from dragoman import frame
+from dragoman.bridging.effects import Loss
 from dragoman.errors import Refusal, server_fault
 from dragoman.io.link import NoOutlet
 from dragoman.library.request import Origin
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 _FAREWELL = 2.0
 _LEAST = 0.2  # what a handler may take for its end, however hurried ours is
+_AHEAD = 16 << 20
+_ON_THE_WAY = (b'{"jsonrpc":"2.0","method":"notifications/message"', b'{"jsonrpc":"2.0","method":"notifications/progress"')
 _NOWHERE = Origin()
 
 
@@ -36,11 +39,12 @@ def nowhere() -> Origin:
 class Flight:
     """A request at work; ``over``: nobody waits for its answer."""
 
-    __slots__ = ("key", "over", "task")
+    __slots__ = ("key", "missed", "over", "task")
 
     def __init__(self, key: bytes) -> None:
         self.key = key
         self.over = False
+        self.missed = 0
         self.task: asyncio.Task[None] | None = None
 
     def cancel(self) -> None:
@@ -66,6 +70,10 @@ class HostedChild:
         self._origin = origin
         self._flights: dict[bytes, Flight] = {}
         self._closing = False
+        self._paused = False
+        self._said = 0  # bytes, by the loop
+        self._taken = 0  # of these, by the shell
+        self._told_before = 0  # what was said when it paused
         self._loop_thread: int | None = None
 
     def open(self, session: int) -> None:
@@ -80,10 +88,18 @@ class HostedChild:
         """Nothing is queued."""
 
     def pause(self) -> None:
-        """What handlers say on the way is little."""
+        """The client does not take what it is told; see ``_is_ahead``."""
+        self._told_before = self._said
+        self._paused = True
 
     def resume(self) -> None:
         """See ``pause``."""
+        self._paused = False
+
+    @property
+    def _is_ahead(self) -> bool:
+        """Whether ``_AHEAD`` waits for a client that reads too slowly: then it misses log and progress messages."""
+        return self._said - (self._told_before if self._paused else self._taken) > _AHEAD
 
     def tick(self, now: float) -> None:
         """Nothing happens by the clock of the shell."""
@@ -116,15 +132,25 @@ class HostedChild:
 
     async def _serve(self, request: frame.Request, origin: Origin, flight: Flight) -> None:
         def send(line: bytes) -> None:
-            if threading.get_ident() == self._loop_thread:
+            if threading.get_ident() != self._loop_thread:  # a handler in a thread
+                self._link.loop.call_soon_threadsafe(send, line)
+            elif flight.over:  # what is told after the answer is nobody's
+                return
+            elif self._is_ahead and line.startswith(_ON_THE_WAY):
+                flight.missed += 1
+            else:
+                self._said += len(line)
                 self._say(line, request.id)
-            else:  # a handler in a thread
-                self._link.loop.call_soon_threadsafe(self._say, line, request.id)
 
         try:
             if self._runtime.ready or await self._started(request, send):
                 await self._runtime.dispatcher.serve(request, send, origin, flight)
         finally:
+            flight.over = True
+            if flight.missed:
+                told = f"{flight.missed} log and progress messages of one call, whose client did not read"
+                self._link.into_shell(self._house.told_remote, Loss("backpressure", told))
+            frame.forget_own()  # if nobody was to be told
             self._done(flight)
 
     async def _started(self, request: frame.Request, send: Callable[[bytes], None]) -> bool:
@@ -142,8 +168,10 @@ class HostedChild:
     def _say(self, line: bytes, about: bytes) -> None:
         # What follows is not this request's alone: it has nothing of the context that the request came with.
         Context().run(self._link.tell_shell, self._heard, line, about)
+        frame.forget_own()
 
     def _heard(self, line: bytes, about: bytes) -> None:
+        self._taken += len(line)
         if not self._closing:
             self._house.heard_remote(self, line, about)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 import msgspec
@@ -17,9 +17,9 @@ LISTS = {"tools": "toolsListChanged", "prompts": "promptsListChanged", "resource
 
 
 class Listener:
-    """One stream, and what it asked for. Raises ``ProtocolError`` for what cannot be asked for."""
+    """One stream, and what it asked for of what is ``offered``. Raises ``ProtocolError`` for what cannot be asked for."""
 
-    def __init__(self, request_id: bytes, wanted: Any, send: Callable[[bytes], None]) -> None:
+    def __init__(self, request_id: bytes, wanted: Any, send: Callable[[bytes], None], offered: Collection[str]) -> None:
         if not isinstance(wanted, dict):
             raise ProtocolError(INVALID_PARAMS, "Invalid params: notifications must be an object")
         uris = wanted.get("resourceSubscriptions", [])
@@ -27,8 +27,8 @@ class Listener:
             raise ProtocolError(INVALID_PARAMS, "Invalid params: notifications.resourceSubscriptions must be a list of URIs")
         self._meta = {META_SUBSCRIPTION_ID: Raw(request_id)}
         self._send = send
-        self.uris = frozenset(uris)
-        self.lists = frozenset(name for name, member in LISTS.items() if wanted.get(member) is True)
+        self.uris = frozenset(uris if "resources" in offered else ())
+        self.lists = frozenset(name for name, member in LISTS.items() if wanted.get(member) is True and name in offered)
 
     def acknowledge(self) -> None:
         """First of all: what will be told."""

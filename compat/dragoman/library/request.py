@@ -152,7 +152,12 @@ class Handling:
 
     def tell(self, method: str, params: dict[str, Any]) -> None:
         """A notification on the request's own stream. Raises ``TypeError`` for what has no form in JSON."""
-        self._send(frame.notification(method, msgspec.json.encode(params))[:-1])
+        self._send(frame.notification(method, one_line(msgspec.json.encode(params)))[:-1])
+
+
+def one_line(text: bytes) -> bytes:
+    """JSON on one line: only what came as it is (``msgspec.Raw``) has line ends, and between tokens a space means as much."""
+    return text.replace(b"\n", b" ").replace(b"\r", b" ") if b"\n" in text or b"\r" in text else text
 
 
 def _names_of(missing: dict[str, Any]) -> list[str]:

@@ -10,6 +10,9 @@ from dragoman.bridging.sealing import AeadSealer
 from dragoman.library.dispatch import Dispatcher
 from dragoman.library.server import Server
 
+_FAREWELL = 10.0  # what the end of a lifespan may take
+_LAST = 1.0
+
 
 class Runtime:
     """See the module. ``key`` is the secret for ``requestState`` and sealed handles; None: one of this process alone.
@@ -42,6 +45,7 @@ class Runtime:
                 self.ready = True
                 entered.set_result(None)
                 await leave.wait()
+                self._left(entered)
         except BaseException as fault:
             if entered.done():
                 raise  # on leaving: whoever closes hears of it
@@ -51,12 +55,27 @@ class Runtime:
             if not isinstance(fault, Exception | GeneratorExit):
                 raise
         finally:
+            self._left(entered)
+
+    def _left(self, entered: asyncio.Future[None]) -> None:
+        """Whoever comes now enters anew."""
+        if self._entered is entered:
             self.ready, self._entered, self.dispatcher.state = False, None, None
 
     async def close(self) -> None:
         """Leave the lifespan; the next request would enter it again. Raises what the lifespan raises."""
         self.dispatcher.close()
         task, self._task = self._task, None
-        if task is not None and self._leave is not None:
-            self._leave.set()
-            await task
+        if task is None or self._leave is None:
+            return
+        self._leave.set()
+        if not self.ready:  # it has not come to the end of its beginning, and nobody waits for that any more
+            task.cancel()
+        await asyncio.wait([task], timeout=_FAREWELL)
+        if not task.done():
+            task.cancel()
+            await asyncio.wait([task], timeout=_LAST)
+        if not task.done():
+            raise TimeoutError("the lifespan has not ended")
+        if not task.cancelled():
+            task.result()

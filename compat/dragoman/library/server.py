@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from dragoman.library.context import Context
 from dragoman.library.hub import LISTS, Hub
 from dragoman.library.schemas import checker, is_plain, schema_of, writer
-from dragoman.library.signatures import NOTHING, Signature, is_async, name_of
+from dragoman.library.signatures import NAMELESS, NOTHING, Signature, is_async, name_of
 
 F = TypeVar("F", bound=Callable[..., Any])
 _VARIABLE = re.compile(r"\{(\+?[A-Za-z_][A-Za-z0-9_]*)\}")
@@ -215,13 +215,17 @@ class Server:
         if self.completions is not None:
             raise ValueError("there is a function for completions already")
         signature = Signature(function, {"type": "object"}, Context)
-        if len(signature.named) != _COMPLETING or any(each.kind is each.KEYWORD_ONLY for each in signature.named):
+        if len(signature.named) != _COMPLETING or any(each.kind in NAMELESS for each in signature.named):
             raise TypeError(f"{name_of(function)} completes arguments: it takes ref, argument, value and chosen, and perhaps a Context")
         self.completions = Entry({}, function, signature)
         return function
 
     def remove(self, what: str, name: str) -> None:
-        """Offer something no more; ``what`` is "tools", "prompts" or "resources". Raises ``KeyError`` if there is none of the name."""
+        """Offer something no more; ``what`` is "tools", "prompts" or "resources". Raises ``KeyError`` if there is none of the name,
+        ``ValueError`` for another ``what``.
+        """
+        if what not in LISTS:
+            raise ValueError(f"what is offered no more is one of {', '.join(LISTS)}, not {what!r}")
         kept = {"tools": self.tools, "prompts": self.prompts}.get(what)
         if kept is None:
             kept = self.templates if name in self.templates else self.resources

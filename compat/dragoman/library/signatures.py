@@ -10,7 +10,8 @@ from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 from dragoman.library.schemas import checker, schema_of
 
-_NAMELESS = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD, inspect.Parameter.POSITIONAL_ONLY)
+NAMELESS = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD, inspect.Parameter.POSITIONAL_ONLY)
+"""Kinds of parameters that take no argument by its name."""
 NOTHING = inspect.Parameter.empty
 """``Signature.returns`` of a function that declares no return type."""
 
@@ -36,6 +37,8 @@ class Signature:
         contexts = [each.name for each in parameters if _is_context(hints.get(each.name), context_type)]
         if len(contexts) > 1:
             raise TypeError(f"{whose} takes its context twice: as {' and '.join(contexts)}")
+        if any(each.kind in NAMELESS for each in parameters if each.name in contexts):
+            raise TypeError(f"{whose}: {contexts[0]} has to be a parameter that can be given by its name")
         self.context = contexts[0] if contexts else None
         self.named = [each for each in parameters if each.name != self.context]
         self._taken: frozenset[str] | None = None
@@ -45,16 +48,19 @@ class Signature:
             self.schema, self._check = given, checker(given, f"the schema of {whose}")
             return
         for each in self.named:
-            if each.kind in _NAMELESS:
+            if each.kind in NAMELESS:
                 raise TypeError(f"{whose}: {each} has no name that a client could give it; describe the arguments with a schema")
         shape = _shape(whose, self.named, hints)
         self.schema, self._check = _schema(shape, self.named, hints, whose), checker(shape, whose)
 
     def fit(self, whose: str) -> None:
         """Whether the function takes what its given schema lets through. Raises ``TypeError``."""
+        nameless = [each.name for each in self.named if each.kind is each.POSITIONAL_ONLY and is_required(each)]
+        if nameless:
+            raise TypeError(f"{whose} takes {', '.join(nameless)} by position alone, and arguments have names")
         if any(each.kind is each.VAR_KEYWORD for each in self.named):
             return
-        taken = {each.name: each for each in self.named if each.kind not in _NAMELESS}
+        taken = {each.name: each for each in self.named if each.kind not in NAMELESS}
         unknown = sorted(set(self.schema.get("properties", {})) - set(taken))
         if unknown:
             raise TypeError(f"{whose} does not take what its schema describes: {', '.join(unknown)}")

@@ -68,7 +68,7 @@ def _settle(future: asyncio.Future[Any], outcome: Any, fault: BaseException | No
         return
     if fault is None:
         future.set_result(outcome)
-    elif isinstance(fault, StopIteration):  # a future cannot hold it
-        future.set_exception(RuntimeError("a handler raised StopIteration"))
+    elif isinstance(fault, StopIteration | KeyboardInterrupt):  # a future cannot hold the one, and the other would end the loop
+        future.set_exception(RuntimeError(f"a handler raised {type(fault).__name__}"))
     else:
         future.set_exception(fault)

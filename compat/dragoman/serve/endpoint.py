@@ -124,8 +124,10 @@ class Endpoint:
         house, self._house = self._house, None
         if house is None:
             return 0
-        await house.close(self._stats)
-        await self._ended()
+        try:
+            await house.close(self._stats)
+        finally:
+            await self._ended()
         return house.status
 
     @asynccontextmanager

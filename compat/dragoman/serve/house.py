@@ -184,13 +184,15 @@ class House:
             self.asking = None
 
     def _to_server(self, effect: ToServer) -> None:
-        owner = None if effect.owner is None or self.asking is not None else self._answers.get(int(effect.owner))
-        if owner is None or owner.context is None:
+        owner = None if effect.owner is None else self._answers.get(int(effect.owner))
+        if owner is None or owner is self.asking or owner.context is None:
             self.servers.write(effect.session, effect.data)
             return
-        self.asking = owner  # it had to wait for something
-        owner.context.run(self.servers.write, effect.session, effect.data)
-        self.asking = None
+        before, self.asking = self.asking, owner  # it had to wait for something
+        try:
+            owner.context.run(self.servers.write, effect.session, effect.data)
+        finally:
+            self.asking = before
 
     def release(self, answer: Answer) -> None:
         """The request has been served, or its client is gone."""
@@ -254,7 +256,7 @@ class House:
 
     def _ask(self, method: Callable[..., list[HttpEffect]], *arguments: object) -> bool:
         self.happened()
-        self._is_asking = True
+        before, self._is_asking = self._is_asking, True
         try:
             carriers = self._carriers
             for effect in method(*arguments):
@@ -263,7 +265,7 @@ class House:
             self.fault(method.__name__, fault)
             return False
         finally:
-            self._is_asking = False
+            self._is_asking = before
         return True
 
     def fault(self, where: str, fault: Exception) -> None:
@@ -302,7 +304,9 @@ class House:
 
     def session_lost(self, session: int, reason: str) -> None:
         """A server that cannot answer any more, for the core."""
-        if not self.finished.is_set():
+        if self._is_asking:
+            self._later.append(partial(self.session_lost, session, reason))
+        elif not self.finished.is_set():
             self._ask(self._core.session_lost, session, reason, monotonic())
 
     # -- the loop

@@ -50,7 +50,8 @@ def split(settings: Settings) -> tuple[Options, HttpOptions]:
     given: dict[str, Any] = dict(settings)
     unknown = sorted(given.keys() - Settings.__annotations__.keys())
     if unknown:
-        raise TypeError(f"Bridge has no setting {', '.join(unknown)}")
+        near = [each for name in unknown for each in Settings.__annotations__ if each in (f"{name}s", name.removesuffix("s"))]
+        raise TypeError(f"there is no setting {', '.join(unknown)}{f' (but {chr(44).join(near)})' if near else ''}")
     for name, value in given.items():
         _check(name, value)
     http = HttpOptions(**{name: value for name, value in given.items() if name in HttpOptions.__slots__})
