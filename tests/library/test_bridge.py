@@ -293,3 +293,65 @@ class Echoing(Inner):
             await text(send, message, fields.get("authorization", "nobody"))
         else:
             await super()._answer(message, fields, receive, send)
+
+
+# -- after the application's last word
+
+
+class Afterwards:
+    """``Inner``, which does something more once a call's whole answer has been sent."""
+
+    def __init__(self, after: Any) -> None:
+        self.inner = Inner()
+        self.after = after
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        await self.inner(scope, receive, send)
+        if scope["type"] == "http":
+            await self.after()
+
+
+@pytest.mark.parametrize("version", ["2025-11-25", MODERN])
+def test_what_the_application_does_after_its_last_word_is_carried_out(version: str) -> None:
+    async def run() -> None:
+        done: list[str] = []
+
+        async def after() -> None:
+            await asyncio.sleep(0.05)
+            done.append("committed")
+
+        async with bridged(Afterwards(after)) as (http, url):
+            client = await greeted(version, http, url)
+            assert text_of(await client.call("echo", text="a")) == "a"
+        assert done
+        assert set(done) == {"committed"}
+
+    asyncio.run(run())
+
+
+def test_application_that_fails_after_its_last_word_has_answered() -> None:
+    async def run() -> None:
+        async def after() -> None:
+            raise ValueError("too late")
+
+        async with bridged(Afterwards(after)) as (http, url):
+            assert text_of(await (await greeted(MODERN, http, url)).call("echo", text="a")) == "a"
+
+    asyncio.run(run())
+
+
+def test_application_that_is_cancelled_from_within_costs_one_call_an_error_at_once() -> None:
+    async def run() -> None:
+        class Cancelled(Inner):
+            async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+                if scope["type"] == "http" and dict(scope["headers"]).get(b"mcp-name") == b"slow":
+                    raise asyncio.CancelledError
+                await super().__call__(scope, receive, send)
+
+        async with bridged(Cancelled()) as (http, url), asyncio.timeout(10):
+            client = await greeted(MODERN, http, url)
+            found = await client.call("slow")
+            assert "error" in found
+            assert text_of(await client.call("echo", text="a")) == "a"
+
+    asyncio.run(run())

@@ -161,7 +161,7 @@ def test_web_socket_is_closed(host):
         ({"isolation": "none"}, ValueError, "isolation is one of principal, session, shared, not 'none'"),
         ({"path": "mcp"}, ValueError, "path must start with a slash, not be 'mcp'"),
         ({"log_level": "loud"}, ValueError, "log_level is one of debug, info, warning, error, not 'loud'"),
-        ({"max_size": 1, "colour": 2}, TypeError, "Bridge has no setting colour, max_size"),
+        ({"max_size": 1, "colour": 2}, TypeError, "there is no setting colour, max_size"),
         ({"state_key_file": "/no/such/key"}, KeyFileError, "there is no state key file /no/such/key"),
     ],
 )
