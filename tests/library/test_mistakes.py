@@ -9,7 +9,7 @@ from typing import Annotated, Any, NoReturn, Optional
 import pytest
 from tests.library.peer import asynchronous, called, told
 
-from dragoman import Client, Context, Server
+from dragoman import Client, Context, Server, asgi, serve_stdio
 
 if typing.TYPE_CHECKING:
     from decimal import Decimal
@@ -192,6 +192,13 @@ def test_cache_hints_of_a_resource_that_cannot_be_are_a_value_error() -> None:
     for hints in ({"ttl": -1}, {"ttl": 1, "scope": "everybody"}, {"scope": "everybody"}):
         with pytest.raises(ValueError, match=r"ttl|scope"):
             Server("s").resource("note://1", name="x", **hints)(lambda: "x")
+
+
+@pytest.mark.parametrize("taker", [asgi, serve_stdio, Client])
+@pytest.mark.parametrize("given", ["server", None, Server])
+def test_what_is_no_server_is_a_type_error(taker: Any, given: Any) -> None:
+    with pytest.raises(TypeError, match="takes a Server of dragoman, not"):
+        taker(given)
 
 
 def test_a_version_that_is_none_is_a_value_error_that_names_those_that_are() -> None:

@@ -10,7 +10,7 @@ from dragoman.http.options import OPEN
 from dragoman.library.hosted import Hosting
 from dragoman.library.request import Origin
 from dragoman.library.runtime import Runtime
-from dragoman.library.server import Server
+from dragoman.library.server import Server, known
 from dragoman.serve.answer import Answer
 from dragoman.serve.endpoint import MAX_LINE, Endpoint
 from dragoman.serve.house import House
@@ -32,6 +32,7 @@ class App(Endpoint):
         state_key_file: str | None,
         settings: Settings,
     ) -> None:
+        known(server, "asgi")
         if settings.setdefault("server_era", "modern") != "modern":
             raise ValueError("server_era: a server of the library is a modern one, which clients of every revision can use")
         settings.setdefault("command_label", str(server.info["name"]))

@@ -21,6 +21,7 @@ from dragoman.library.hosted import Hosting
 from dragoman.library.memory import Memory
 from dragoman.library.runtime import Runtime
 from dragoman.library.server import Server
+from dragoman.library.server import known as check
 from dragoman.serve.loop_link import LoopLink
 from dragoman_specs.names import (
     INTERNAL_ERROR,
@@ -69,6 +70,7 @@ class Client:
         principal: str | None = None,
         state_key: bytes | None = None,
     ) -> None:
+        check(server, "Client")
         known = parse(version)
         if known is None:
             raise ValueError(f"version is a revision of MCP, {', '.join(Version)}, not {version!r}")

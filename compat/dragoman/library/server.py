@@ -250,6 +250,12 @@ class Server:
         self.changed(what)
 
 
+def known(server: object, whose: str) -> None:
+    """Whether it is a ``Server``. Raises ``TypeError``."""
+    if not isinstance(server, Server):
+        raise TypeError(f"{whose} takes a Server of dragoman, not {server!r:.100}")
+
+
 def _named(function: Callable[..., Any], name: str | None) -> str:
     called = name or getattr(function, "__name__", "")
     if not callable(function):

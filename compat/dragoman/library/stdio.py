@@ -15,7 +15,7 @@ from dragoman.io.network import Network
 from dragoman.io.shell import Shell
 from dragoman.library.hosted import Hosting
 from dragoman.library.runtime import Runtime
-from dragoman.library.server import Server
+from dragoman.library.server import Server, known
 
 _MAX_LINE = 256 << 20
 
@@ -26,8 +26,9 @@ def serve_stdio(server: Server, *, state_key_file: str | None = None, request_ti
     Handlers run in a thread with an event loop of its own. What they print goes to stderr, and from stdin they read nothing: stdin and
     stdout are the client's.
     ``state_key_file``: see ``asgi``; ``request_timeout`` is for how many seconds a request may be worked on (None: no limit). Raises
-    ``KeyFileError``. Source: 2026-07-28 and 2025-11-25, basic/transports/stdio.
+    ``KeyFileError``, and ``TypeError`` for what is no ``Server``. Source: 2026-07-28 and 2025-11-25, basic/transports/stdio.
     """
+    known(server, "serve_stdio")
     key = None
     if state_key_file is not None:
         from dragoman.io.keyfile import load_key
