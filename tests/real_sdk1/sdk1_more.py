@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from mcp import McpError, types
+from mcp import types
 from pydantic import AnyUrl
 from sdk1_steps import GREET, connect, ping, plain, refusal, whoami
 from sdk1_visit import Step, Visit
@@ -78,13 +78,15 @@ async def level(visit: Visit) -> Any:
 
 
 async def page(visit: Visit) -> Any:
-    """The user is sent to a page and comes back, or the code of the error where the client knows no such question."""
+    """The user is sent to a page and comes back, or what the tool's error names where the client knows no such question."""
     visit.action = "accept"
     visit.asked.clear()
-    try:
-        return [json.loads(await visit.call("ask_url"))["action"], *visit.asked]
-    except McpError as fault:
-        return [fault.error.code, *visit.asked]
+    result = await visit.result("ask_url")
+    (block,) = result.content
+    told = getattr(block, "text", "")
+    return (
+        ["elicitation" if "elicitation" in told else told, *visit.asked] if result.isError else [json.loads(told)["action"], *visit.asked]
+    )
 
 
 async def broken_off(visit: Visit) -> Any:
@@ -145,11 +147,12 @@ async def moved(visit: Visit) -> Any:
 
 
 async def refused(visit: Visit) -> Any:
-    """Call the tools that ask what this client cannot answer: the codes, and whether each says what is lacking."""
+    """Call the tools that ask what this client cannot answer: whether each is an error of the tool, and says what is lacking."""
     found = []
     for name, lacks in (("ask_form", "elicitation"), ("ask_sampling", "sampling"), ("ask_roots", "roots")):
-        error = await refusal(visit.result(name, {"fields": "one"}))
-        found.append([error.code, lacks in json.dumps([error.message, error.data])])
+        result = await visit.result(name, {"fields": "one"})
+        (block,) = result.content
+        found.append([result.isError, lacks in getattr(block, "text", "")])
     return found
 
 
