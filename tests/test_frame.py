@@ -179,15 +179,29 @@ _TEXTS = st.sampled_from(
     ['"a"', '""', "1", "0", "-1", "1.5", "null", "true", '"2.0"', '"1.0"', "{}", "[]", '{"a":1}', '"\\u0061"', '"é"', '"tools/call"']
 )
 _NAMES = st.sampled_from(["jsonrpc", "id", "method", "params", "result", "error", "more"])
+_MORE = st.lists(st.tuples(_NAMES, _TEXTS), max_size=4)
+_VALID = [[("jsonrpc", '"2.0"'), ("id", "7"), member] for member in (("method", '"a"'), ("result", "{}"), ("error", "{}"))]
+_MEMBERS = _MORE | st.builds(lambda valid, more: [*valid, *more], st.sampled_from(_VALID), _MORE)
+"""Of anything, and of frames to which something was added."""
 
 
 @example(members=[("id", "1"), ("method", '""'), ("result", '"a"')], spaced=False, lenient=True)
-@given(members=st.lists(st.tuples(_NAMES, _TEXTS), max_size=6), spaced=st.booleans(), lenient=st.booleans())
+@example(members=[("jsonrpc", '"2\\u002e0"'), ("id", "1"), ("method", '"a"')], spaced=False, lenient=False)
+@given(members=_MEMBERS, spaced=st.booleans(), lenient=st.booleans())
 def test_a_short_line_is_read_as_a_long_one(members: list[tuple[str, str]], spaced: bool, lenient: bool) -> None:
     """Short lines have a way of their own, which must make no difference; space after a frame means nothing, and makes it long."""
     colon = " : " if spaced else ":"
     short = ("{" + ",".join(f'"{name}"{colon}{text}' for name, text in members) + "}").encode()
     assert frame.parse(short, lenient=lenient) == frame.parse(short + b" " * 1000, lenient=lenient)
+
+
+def test_a_line_of_our_own_is_not_read_again_until_it_is_forgotten() -> None:
+    unread = frame.own_result(b"1", b"{what nobody reads")
+    assert frame.parse(unread) == frame.Result(b"1", Raw(b"{what nobody reads"))
+    assert isinstance(frame.parse(unread), frame.Malformed)
+    forgotten = frame.own_result(b"1", b"{what somebody reads")
+    frame.forget_own()
+    assert isinstance(frame.parse(forgotten), frame.Malformed)
 
 
 def test_a_line_of_our_own_is_taken_for_what_it_was_made_of_once_and_for_what_it_says_ever_after() -> None:

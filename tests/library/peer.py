@@ -10,6 +10,8 @@ import logging
 from collections.abc import Callable, Coroutine
 from typing import Any
 
+from pydantic import BaseModel
+
 from dragoman import Client, Server
 from faces import ClientFace
 from oracle import LEGACY, MODERN, Oracle, spec_folder
@@ -106,6 +108,26 @@ def refused(result: Json) -> str:
 def accept(**content: Any) -> Callable[[str, Json], Json]:
     """A user who fills in every form alike."""
     return lambda _method, _params: {"action": "accept", "content": content}
+
+
+class Word(BaseModel):
+    word: str
+
+
+class Yes(BaseModel):
+    yes: bool
+
+
+def answering(**words: Any) -> Any:
+    """A user who answers by what the message says; it remembers the messages."""
+
+    def answer(method: str, params: dict[str, Any]) -> dict[str, Any]:
+        asked.append(params["message"])
+        return {"action": "accept", "content": words[params["message"]]}
+
+    asked: list[str] = []
+    answer.asked = asked  # type: ignore[attr-defined]
+    return answer
 
 
 def tracebacks(caplog: Any) -> list[str]:

@@ -10,7 +10,7 @@ from starlette.applications import Starlette
 from starlette.routing import Mount
 from tests.library.http_clients import LEGACY, MODERN, WITHOUT_ELICITATION, RawHttp, meta_of, next_of
 from tests.library.http_hosts import bridged, ends, greeted, hosted, lifespan_of, sent, text_of
-from tests.library.inner_modern import CHALLENGE, Inner, text
+from tests.library.inner_modern import CHALLENGE, Inner, Json, begin, event, text
 
 from dragoman import bridge
 
@@ -353,5 +353,31 @@ def test_application_that_is_cancelled_from_within_costs_one_call_an_error_at_on
             found = await client.call("slow")
             assert "error" in found
             assert text_of(await client.call("echo", text="a")) == "a"
+
+    asyncio.run(run())
+
+
+class Astray(Inner):
+    """Answers a call of ``steps`` on its stream, but first the call of ``slow`` that is at work."""
+
+    async def _steps(self, message: Json, receive: Any, send: Any) -> None:
+        await begin(send)
+        (other,) = [each["id"] for each in self.seen if each.get("params", {}).get("name") == "slow"]
+        for number, words in ((other, "stolen"), (message["id"], "mine")):
+            done = {"resultType": "complete", "content": [{"type": "text", "text": words}]}
+            await event(send, {"jsonrpc": "2.0", "id": number, "result": done})
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+@pytest.mark.parametrize("version", ["2025-11-25", MODERN])
+def test_answer_on_the_stream_of_another_call_is_nobodys(version: str) -> None:
+    async def run() -> None:
+        inner = Astray()
+        async with bridged(inner) as (http, url):
+            client = await greeted(version, http, url)
+            slow = asyncio.create_task(client.call("slow"))
+            await ends(lambda: any(each.get("params", {}).get("name") == "slow" for each in inner.seen))
+            assert text_of(await client.call("steps")) == "mine"
+            assert text_of(await slow) == "at last"
 
     asyncio.run(run())

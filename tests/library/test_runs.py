@@ -5,30 +5,9 @@ import contextlib
 from typing import Any
 
 import pytest
-from pydantic import BaseModel
-from tests.library.peer import ASKED, MODERN, accept, asynchronous, called, refused, told, tracebacks
+from tests.library.peer import ASKED, MODERN, Word, accept, answering, asynchronous, called, refused, told, tracebacks
 
 from dragoman import Context, Elicit, ProtocolError, ResourceNotFound, Roots, Sample, Server, ToolError
-
-
-class Word(BaseModel):
-    word: str
-
-
-class Yes(BaseModel):
-    yes: bool
-
-
-def answering(**words: Any) -> Any:
-    """A user who answers by what the message says; it remembers the messages."""
-
-    def answer(method: str, params: dict[str, Any]) -> dict[str, Any]:
-        asked.append(params["message"])
-        return {"action": "accept", "content": words[params["message"]]}
-
-    asked: list[str] = []
-    answer.asked = asked  # type: ignore[attr-defined]
-    return answer
 
 
 @pytest.mark.parametrize("version", ASKED)

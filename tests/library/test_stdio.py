@@ -276,14 +276,18 @@ def test_end_does_not_wait_for_a_handler_that_blocks_its_thread(number: signal.S
     asyncio.run(run())
 
 
-def test_open_listen_stream_is_nothing_that_the_end_waits_for(pipes: Worker) -> None:
+@pytest.mark.parametrize("how", [None, signal.SIGTERM])
+def test_open_listen_stream_is_nothing_that_the_end_waits_for_and_ends_with_its_result(pipes: Worker, how: int | None) -> None:
     async def run() -> None:
         client = await greeted(pipes, MODERN)
         params = {"notifications": {"toolsListChanged": True}, "_meta": meta_of({})}
         await client.say({"jsonrpc": "2.0", "id": 50, "method": "subscriptions/listen", "params": params})
         assert client_frame(await client.line())["method"] == "notifications/subscriptions/acknowledged"
-        end(pipes, None)
-        assert await pipes.wait(SOON) == 0
+        end(pipes, how)
+        (last,) = [client_frame(line) for line in iter(pipes.process.stdout.readline, b"")]
+        assert (last["id"], last["result"]["resultType"]) == (50, "complete")
+        assert last["result"]["_meta"]["io.modelcontextprotocol/subscriptionId"] == 50
+        assert await pipes.wait(SOON) == (0 if how is None else 128 + how)
 
     asyncio.run(run())
 

@@ -271,10 +271,6 @@ class DowngradeServer:
         if wire_id is None:
             self.context.loss("id", "an answer of the server's to no request in flight")
             return
-        stream = number_of(self.context.about)
-        if stream is not None and wire_id != stream:
-            self.context.invalid("an answer on the stream of another request, which it cannot be for")
-            return
         waiter = self._own.pop(wire_id, None)
         call = self._by_wire.pop(wire_id, None)
         self.patience.end(wire_id)

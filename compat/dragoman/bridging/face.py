@@ -273,10 +273,14 @@ class DualFace:
             self.context.timer("drain", quiet_at - self.context.now)
             return
         self._upgrade.give_up_all()
+        if self._modern is not None:
+            self._modern.end_streams()
         for relay in (self._modern, self._legacy):
             if relay is not None:
                 relay.give_up(errors.shutting_down(self.context.options.drain_timeout))
 
     def _finish(self, status: int) -> None:
         self._finished = True
+        if self._modern is not None:
+            self._modern.end_streams()
         self.context.emit(effects.Finished(status))

@@ -20,7 +20,7 @@ from dragoman.bridging.broken import ids_in, is_call, looks_like_frame, shown
 from dragoman.bridging.context import Context
 from dragoman.bridging.effects import FAILURE, NOTE, RESULT
 from dragoman.errors import Refusal
-from dragoman_specs.names import META_MODERN, META_PROTOCOL_VERSION
+from dragoman_specs.names import META_MODERN, META_PROTOCOL_VERSION, META_SUBSCRIPTION_ID
 from dragoman_specs.version import LATEST_LEGACY, Era, Version, parse
 
 Told = Callable[[frame.Frame | list[frame.Frame], bytes, bytes | None, bytes | None], None]
@@ -141,6 +141,14 @@ class Relay:
         for client_id, _ in self._in_flight.values():
             self._context.refuse(client_id, refusal)
         self._in_flight.clear()
+
+    def end_streams(self) -> None:
+        """The end has come: streams end with their result (2026-07-28, basic/patterns/subscriptions#graceful-closure)."""
+        for key, (client_id, method) in list(self._in_flight.items()):
+            if method == "subscriptions/listen":
+                del self._in_flight[key]
+                ended = frame.encode({"resultType": "complete", "_meta": {META_SUBSCRIPTION_ID: Raw(client_id)}})
+                self._context.respond(client_id, "result", ended)
 
     def lost(self, reason: str) -> None:
         """The process is gone; the next message would start another."""

@@ -190,10 +190,6 @@ class ModernRelay:
         wire_id = number_of(answer.id)
         if wire_id is None and answer.id is None and len(self._flights) == 1:
             wire_id = next(iter(self._flights))
-        stream = number_of(self._context.about)
-        if stream is not None and wire_id != stream:
-            self._context.invalid("an answer on the stream of another request, which it cannot be for")
-            return
         waiter = self._own.pop(wire_id, None) if wire_id is not None else None
         if waiter is not None:
             waiter(answer)

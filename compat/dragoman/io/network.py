@@ -29,7 +29,9 @@ class Network:
 
     def _run(self) -> None:
         asyncio.set_event_loop(self.loop)
-        while not self._stopping:  # what ends a loop before its time (a task's SystemExit) is no matter of the others in it
+        while not (
+            self._stopping or self.loop.is_closed()
+        ):  # what ends a loop before its time (a task's SystemExit) is no matter of the others in it
             try:
                 self.loop.run_forever()
             except BaseException as fault:  # noqa: BLE001 - see above

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _FAREWELL = 2.0
 _LEAST = 0.2  # what a handler may take for its end, however hurried ours is
-_AHEAD = 16 << 20
+_AHEAD = 4 << 20  # bytes on their way to the shell, or since it paused: some times as much may wait in all
 _ON_THE_WAY = (b'{"jsonrpc":"2.0","method":"notifications/message"', b'{"jsonrpc":"2.0","method":"notifications/progress"')
 _NOWHERE = Origin()
 
@@ -73,7 +73,7 @@ class HostedChild:
         self._paused = False
         self._said = 0  # bytes, by the loop
         self._taken = 0  # of these, by the shell
-        self._told_before = 0  # what was said when it paused
+        self._told_before = 0  # what was taken when it paused
         self._loop_thread: int | None = None
 
     def open(self, session: int) -> None:
@@ -89,7 +89,7 @@ class HostedChild:
 
     def pause(self) -> None:
         """The client does not take what it is told; see ``_is_ahead``."""
-        self._told_before = self._said
+        self._told_before = self._taken
         self._paused = True
 
     def resume(self) -> None:

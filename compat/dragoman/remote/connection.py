@@ -38,6 +38,9 @@ _BOM = b"\xef\xbb\xbf"
 class Connection(Wire):
     """See the module. Every entry point returns the effects to carry out, in order; ``now`` is monotonic time in seconds."""
 
+    own_stream_only = False
+    """Whether a stream carries no answer but that of its own request; a legacy server may answer on any stream of its session."""
+
     # -- entry points ----------------------------------------------------------------------------------------------
 
     def open(self, now: float) -> list[RemoteEffect]:
@@ -326,6 +329,9 @@ class Connection(Wire):
     def _answered(self, flight: Flight, answer: frame.Result | frame.Failure, line: bytes) -> None:
         key = b"" if answer.id is None else frame.id_key(answer.id)
         owner = self._by_id.get(key)
+        if owner is not None and owner is not flight and self.own_stream_only:
+            self.loss("framing", "an answer on the stream of another request, which it cannot be for")
+            return
         if owner is None and len(flight.ids) == 1 and key not in self._taken_back:
             # It is the answer to this request and to no other, whatever the server made of its id.
             key, owner, line = next(iter(flight.ids)), flight, b""

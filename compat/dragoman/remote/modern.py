@@ -46,6 +46,8 @@ _CHANGED = "notifications/tools/list_changed"
 class ModernConnection(Connection):
     """See the module. It is asked for lists like a ``Lister``."""
 
+    own_stream_only = True  # answers "flow only on the response stream of the request they relate to"
+
     def __init__(self, options: RemoteOptions) -> None:
         super().__init__(options)
         self.tools = Tools(lambda text: self.log(WARNING, text))

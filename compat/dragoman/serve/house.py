@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import Callable
 from functools import partial
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from dragoman import errors, frame
 from dragoman.bridging.effects import ERROR, WARNING, CancelTimer, CloseSession, Finished, Loss, OpenSession, SetTimer, ToServer
@@ -35,49 +35,13 @@ from dragoman_specs.names import INTERNAL_ERROR
 
 if TYPE_CHECKING:
     from dragoman.io.opener import Opener
+    from dragoman.serve.core import Core
     from dragoman.serve.remote import Remote
 
 _LOOKS = 6  # in that time
 _QUICK = 0.05  # an answer that comes within this needs nobody to look out for the client's leaving
 _HURRY = 0.2  # the grace of each rung of the servers' ladder after a second signal
 _LAST_WORDS = 10  # times as long, at the end, for a slow reader of stderr
-
-
-class Core(Protocol):
-    """The sans-I/O core (``HttpFace``); ``now`` is monotonic time in seconds, lines come without their newline."""
-
-    def start(self, now: float) -> list[HttpEffect]:
-        """Once, before anything else."""
-
-    def head(self, request: HttpRequest) -> Rejection | int:
-        """Whether the body may come, and how many bytes of it."""
-
-    def caller(self, request: HttpRequest) -> tuple[str, str | None]:
-        """For whom a request is."""
-
-    def begin_anew(self, now: float) -> list[HttpEffect]:
-        """The server is another."""
-
-    def request(self, exchange: int, request: HttpRequest, body: bytes, now: float) -> list[HttpEffect]:
-        """A whole request; ``exchange`` is never used twice."""
-
-    def gone(self, exchange: int, now: float) -> list[HttpEffect]:
-        """Nobody is left to be answered."""
-
-    def from_server(self, session: int, line: bytes, now: float, about: bytes | None = None) -> list[HttpEffect]:
-        """A line of a server; ``about``: the id of the request on whose stream it came, where there are such."""
-
-    def server_too_long(self, session: int, head: bytes, size: int, now: float) -> list[HttpEffect]:
-        """A line of a server was skipped."""
-
-    def session_lost(self, session: int, reason: str, now: float) -> list[HttpEffect]:
-        """A server cannot answer any more."""
-
-    def on_timer(self, key: str, now: float) -> list[HttpEffect]:
-        """A timer is due."""
-
-    def close(self, now: float) -> list[HttpEffect]:
-        """No more requests will come."""
 
 
 class House:
